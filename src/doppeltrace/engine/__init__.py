@@ -1,0 +1,1 @@
+"""Where shards of users run."""

@@ -1,0 +1,1 @@
+"""The front doors: every synthesizer has the same `fit` and `sample`."""
