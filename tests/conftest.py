@@ -1,0 +1,46 @@
+"""Fixtures shared by all tests: where the reference data are, and a tiny hand-made data set."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import doppeltrace as dt
+
+
+def _data_root() -> Path:
+    given = os.environ.get("DOPPELTRACE_DATA")
+    return Path(given) if given else Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def people_flow_folder() -> Path:
+    """The paper's PF data set; skips where it is absent."""
+    folder = _data_root() / "people_flow"
+    if not folder.is_dir():
+        pytest.skip(f"reference data not found at {folder}: set DOPPELTRACE_DATA")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def nyc_folder() -> Path:
+    """The New York check-ins; skips where they are absent."""
+    folder = _data_root() / "nyc_checkins"
+    if not folder.is_dir():
+        pytest.skip(f"reference data not found at {folder}: set DOPPELTRACE_DATA")
+    return folder
+
+
+@pytest.fixture
+def tiny() -> dt.Traces:
+    """Three users, five places, nine instants in three slots: the paper's Figure 2 in shape."""
+    import datetime
+
+    clock = dt.Clock(np.repeat([0, 1, 2], 3), 1200, datetime.datetime(2020, 1, 1, 9))
+    places = dt.Places(np.arange(5), np.linspace(35.0, 35.4, 5), np.linspace(139.0, 139.4, 5))
+    # user 0 is the paper's s_1: (x2,1) (x3,2) (x4,3) (x3,5) (x4,6) (x5,7) (x5,9)
+    user = [0] * 7 + [1] * 5 + [2] * 9
+    instant = [0, 1, 2, 4, 5, 6, 8] + [0, 1, 2, 3, 7] + list(range(9))
+    location = [1, 2, 3, 2, 3, 4, 4] + [0, 0, 1, 1, 4] + [4, 3, 2, 1, 0, 0, 0, 1, 2]
+    return dt.Traces.from_events(user, location, instant, places=places, clock=clock)
