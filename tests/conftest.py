@@ -32,6 +32,12 @@ def nyc_folder() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def people_flow(people_flow_folder: Path) -> dt.Dataset:
+    """The paper's PF data set, read: 500 training and 500 testing users."""
+    return dt.read_people_flow(people_flow_folder)
+
+
 @pytest.fixture
 def tiny() -> dt.Traces:
     """Three users, five places, nine instants in three slots: the paper's Figure 2 in shape."""

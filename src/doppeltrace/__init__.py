@@ -1,6 +1,10 @@
 """doppeltrace: synthetic location traces that are useful, private and fast to make."""
 
 from doppeltrace.errors import DoppeltraceError, InputError, NotFittedError, SettingsError
+from doppeltrace.io.dataset import Dataset
+from doppeltrace.io.people_flow import read_people_flow
+from doppeltrace.io.synthetic import read_synthetic
+from doppeltrace.io.validation import Validation
 from doppeltrace.traces import Bounds, Clock, Places, SyntheticTraces, Traces
 
 __version__ = "0.1.0"
@@ -8,6 +12,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Bounds",
     "Clock",
+    "Dataset",
     "DoppeltraceError",
     "InputError",
     "NotFittedError",
@@ -15,4 +20,7 @@ __all__ = [
     "SettingsError",
     "SyntheticTraces",
     "Traces",
+    "Validation",
+    "read_people_flow",
+    "read_synthetic",
 ]

@@ -1,0 +1,1 @@
+"""Where and when: from coordinates and times to locations, instants and slots."""

@@ -1,0 +1,128 @@
+"""Validation: what a reader kept and dropped, and why, with row numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from doppeltrace.io._frames import ROW
+from doppeltrace.traces import Traces
+
+ROWS_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Rows with one same fate.
+
+    Attributes
+    ----------
+    reason : what is the matter with them.
+    count : how many there are.
+    rows : the first few row numbers (see `Validation`).
+    """
+
+    reason: str
+    count: int
+    rows: tuple[int, ...]
+
+    def __str__(self) -> str:
+        """Return one line such as `3 × exact duplicate (rows 7, 9, 12)`."""
+        more = ", …" if self.count > len(self.rows) else ""
+        shown = ", ".join(map(str, self.rows)) + more
+        return f"{self.count:,} × {self.reason} (row{'s' * (self.count > 1)} {shown})"
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What came of the rows of an input.
+
+    Row numbers are lines of a text file, its header being line 1, and rows counted from 1 in
+    Parquet files and frames.
+
+    Attributes
+    ----------
+    source : name of the file, or `frame`.
+    rows_read, rows_kept : rows with data before and after; the difference is in `dropped`.
+    dropped : rows left out, by reason.
+    unsorted : rows that stood before an earlier event of their user, and were sorted.
+    users, places, events, transitions : size of the traces (training and testing together).
+    first, last : local times (ISO) of the earliest and latest event's instant.
+    warnings : what the reader had to assume.
+    """
+
+    source: str
+    rows_read: int
+    rows_kept: int
+    dropped: tuple[Finding, ...]
+    unsorted: int
+    users: int
+    places: int
+    events: int
+    transitions: int
+    first: str
+    last: str
+    warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        """Return the report as a few lines of text."""
+        lines = [f"{self.source}: {self.rows_kept:,} of {self.rows_read:,} rows kept"]
+        lines += [f"  dropped {finding}" for finding in self.dropped]
+        if self.unsorted:
+            lines.append(f"  sorted  {self.unsorted:,} rows that were out of time order")
+        lines += [
+            f"  {self.users:,} users, {self.places:,} places, {self.events:,} events, "
+            f"{self.transitions:,} transitions",
+            f"  local time {self.first} to {self.last}",
+        ]
+        lines += [f"  warning: {warning}" for warning in self.warnings]
+        return "\n".join(lines)
+
+
+@dataclass
+class Tally:
+    """The running account from which a reader makes its `Validation`."""
+
+    source: str
+    rows_read: int = 0
+    rows_kept: int = 0
+    dropped: list[Finding] = field(default_factory=list)
+    unsorted: int = 0
+    warnings: list[str] = field(default_factory=list)
+
+    def drop(self, frame: pl.DataFrame, fault: pl.Expr, reason: str) -> pl.DataFrame:
+        """Return the frame without the rows where `fault` holds, and count those."""
+        faulty = frame.filter(fault)[ROW]
+        if len(faulty) == 0:
+            return frame
+        rows = tuple(faulty.sort().head(ROWS_SHOWN).to_list())
+        self.dropped.append(Finding(reason, len(faulty), rows))
+        return frame.filter(~fault)
+
+    def result(self, traces: Sequence[Traces]) -> Validation:
+        """Close the account over the traces that were made."""
+        instants = np.concatenate([t.instant for t in traces])
+        clock = traces[0].clock
+        first, last = clock.local_time([instants.min(), instants.max()])
+        return Validation(
+            source=self.source,
+            rows_read=self.rows_read,
+            rows_kept=self.rows_kept,
+            dropped=tuple(self.dropped),
+            unsorted=self.unsorted,
+            users=sum(t.n_users for t in traces),
+            places=len(traces[0].places),
+            events=sum(t.n_events for t in traces),
+            transitions=sum(len(t.transitions()[0]) for t in traces),
+            first=str(first),
+            last=str(last),
+            warnings=tuple(self.warnings),
+        )
