@@ -1,5 +1,6 @@
 """doppeltrace: synthetic location traces that are useful, private and fast to make."""
 
+from doppeltrace.cities import City, simulate_city
 from doppeltrace.errors import DoppeltraceError, InputError, NotFittedError, SettingsError
 from doppeltrace.io.dataset import Dataset
 from doppeltrace.io.people_flow import read_people_flow
@@ -11,6 +12,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Bounds",
+    "City",
     "Clock",
     "Dataset",
     "DoppeltraceError",
@@ -23,4 +25,5 @@ __all__ = [
     "Validation",
     "read_people_flow",
     "read_synthetic",
+    "simulate_city",
 ]
