@@ -1,0 +1,172 @@
+"""What may leave: the only door out.
+
+A release holds the traces that passed, ordered by content and numbered afresh. Owner,
+likelihood, seed and the order in which traces were made stay behind: the same set of traces
+gives the same bytes in whatever order it comes.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+
+from doppeltrace.errors import require
+from doppeltrace.io.atomic import MARKER, atomic_folder
+from doppeltrace.traces import SyntheticTraces
+
+COLUMNS = ("uid", "tid", "datetime", "lat", "lng", "location")
+"""All that a released file holds."""
+
+FORMATS = ("csv", "parquet")
+
+NOTICE = (
+    "Internal: do not publish. The seed gives every user's random numbers away; "
+    "only the file of traces may leave."
+)
+
+_ROWS_AT_ONCE = 1_000_000
+
+
+@dataclass(frozen=True)
+class Release:
+    """Where a release is, and how many traces it holds.
+
+    Attributes
+    ----------
+    folder, traces, manifest : the output folder and the two files in it.
+    made, released, events : traces given, traces written, rows written.
+    """
+
+    folder: Path
+    traces: Path
+    manifest: Path
+    made: int
+    released: int
+    events: int
+
+
+def release(
+    synthetic: SyntheticTraces,
+    passed: ArrayLike,
+    out_dir: str | Path,
+    *,
+    format: Literal["csv", "parquet"] = "csv",
+    manifest: Mapping[str, Any] | None = None,
+    files: Mapping[str, str] | None = None,
+    overwrite: bool = False,
+) -> Release:
+    """Write the traces that passed to `out_dir`, with a manifest beside them.
+
+    Parameters
+    ----------
+    synthetic : the traces, in any order; it does not show in the result.
+    passed : (n_traces,) bool; the others are held back.
+    out_dir : a new or empty folder, or with `overwrite` one of an earlier release. It appears
+        complete or not at all.
+    format : "csv" or "parquet".
+    manifest : what to keep about the run, for internal use; versions and counts are added.
+    files : more internal text files to write, by name.
+
+    Raises
+    ------
+    OutputError : the folder cannot be written; it is then as it was before.
+    """
+    require(format in FORMATS, f"format must be one of {', '.join(FORMATS)}")
+    chosen = np.asarray(passed)
+    require(
+        chosen.dtype == bool and chosen.shape == (len(synthetic),),
+        "passed needs one True or False per trace",
+    )
+    locations = by_content(synthetic.locations[chosen])
+    events = int(np.count_nonzero(locations >= 0))
+    counts = {
+        "made": len(synthetic),
+        "passed": int(chosen.sum()),
+        "released": len(locations),
+        "events_released": events,
+    }
+    internal = {
+        "doppeltrace": version("doppeltrace"),
+        "notice": NOTICE,
+        "versions": _versions(),
+        **(manifest or {}),
+        "traces": counts,
+    }
+    name = f"traces.{format}"
+    with atomic_folder(out_dir, overwrite=overwrite) as folder:
+        with (folder / name).open("xb") as handle:
+            for block in _blocks(locations, synthetic, format):
+                handle.write(block)
+        for file, text in (files or {}).items():
+            (folder / file).write_text(text, encoding="utf-8")
+        path = folder / MARKER
+        path.touch(mode=0o600)
+        path.write_text(json.dumps(internal, indent=2, default=_plain) + "\n", encoding="utf-8")
+    home = Path(out_dir)
+    return Release(home, home / name, home / MARKER, counts["made"], counts["released"], events)
+
+
+def by_content(locations: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the traces with at least one event, in lexicographic order of their locations."""
+    locations = locations[(locations >= 0).any(axis=1)]
+    return locations[np.lexsort(locations.T[::-1])] if len(locations) else locations
+
+
+def released_frame(
+    locations: NDArray[np.int32], synthetic: SyntheticTraces, first_number: int = 0
+) -> pl.DataFrame:
+    """Return the rows of these traces, numbered from `first_number`, with `COLUMNS`."""
+    trace, step = np.nonzero(locations >= 0)
+    place = locations[trace, step]
+    places = synthetic.places
+    times = synthetic.clock.local_time(synthetic.instants).astype("datetime64[ms]")
+    return pl.DataFrame(
+        {
+            "uid": trace + first_number,
+            "tid": np.zeros(len(trace), dtype=np.int64),
+            "datetime": times[step],
+            "lat": places.lat[place],
+            "lng": places.lng[place],
+            "location": pl.Series(places.labels).gather(place),
+        }
+    )
+
+
+def _blocks(locations: NDArray[np.int32], synthetic: SyntheticTraces, format: str):
+    """Yield the bytes of the file, for CSV in blocks of traces."""
+    if format == "parquet":
+        buffer = io.BytesIO()
+        released_frame(locations, synthetic).write_parquet(buffer, compression="zstd")
+        yield buffer.getbuffer()
+        return
+    traces_at_once = max(1, _ROWS_AT_ONCE // max(1, locations.shape[1]))
+    for first in range(0, max(1, len(locations)), traces_at_once):
+        part = released_frame(locations[first : first + traces_at_once], synthetic, first)
+        text = part.write_csv(include_header=first == 0, datetime_format="%Y-%m-%dT%H:%M:%S")
+        yield text.encode()
+
+
+def _versions() -> dict[str, str]:
+    packages = ("numpy", "scipy", "numba", "polars")
+    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON can hold of a NumPy value or a path."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} does not belong in a manifest")

@@ -1,0 +1,129 @@
+"""What leaves: documented columns, nothing of the owners, the same bytes in any order."""
+
+import json
+import stat
+
+import numpy as np
+import polars as pl
+import pytest
+
+import doppeltrace as dt
+from doppeltrace import release as room
+from doppeltrace.errors import OutputError
+from doppeltrace.release import COLUMNS, release
+
+
+@pytest.fixture
+def synthetic(tiny) -> dt.SyntheticTraces:
+    rng = np.random.default_rng(0)
+    locations = rng.integers(0, 5, size=(40, 9))
+    locations[7] = locations[3]  # identical traces, and gaps
+    locations[5, 2:5] = -1
+    return dt.SyntheticTraces(
+        locations, rng.integers(0, 3, 40), np.arange(40), tiny.places, tiny.clock
+    )
+
+
+def test_content_by_hand(tiny, tmp_path):
+    synthetic = dt.SyntheticTraces(
+        [[2, 0, 1], [0, 4, -1], [0, 3, 3], [-1, -1, -1]], [2, 0, 1, 1], [0] * 4, tiny.places,
+        tiny.clock,
+    )  # fmt: skip
+    done = release(synthetic, np.array([True, True, False, True]), tmp_path / "out")
+    assert (done.made, done.released, done.events) == (4, 2, 5)
+    assert done.traces.read_text().splitlines() == [
+        "uid,tid,datetime,lat,lng,location",
+        "0,0,2020-01-01T09:00:00,35.0,139.0,0",
+        "0,0,2020-01-01T09:20:00,35.4,139.4,4",
+        "1,0,2020-01-01T09:00:00,35.2,139.2,2",
+        "1,0,2020-01-01T09:20:00,35.0,139.0,0",
+        "1,0,2020-01-01T09:40:00,35.1,139.1,1",
+    ]
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+@pytest.mark.parametrize("rows_at_once", [20, 1_000_000])
+def test_any_order_gives_the_same_bytes(synthetic, tmp_path, format, rows_at_once, monkeypatch):
+    monkeypatch.setattr(room, "_ROWS_AT_ONCE", rows_at_once)
+    rng = np.random.default_rng(1)
+    passed = rng.random(len(synthetic)) < 0.6
+    written = set()
+    for number in range(4):
+        order = rng.permutation(len(synthetic)) if number else np.arange(len(synthetic))
+        out = tmp_path / str(number)
+        done = release(synthetic.select(order), passed[order], out, format=format)
+        assert done.released == passed.sum()
+        written.add(done.traces.read_bytes())
+    assert len(written) == 1
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_exactly_the_documented_columns_and_fresh_numbers(synthetic, tmp_path, format):
+    everything = np.ones(len(synthetic), dtype=bool)
+    done = release(synthetic, everything, tmp_path / "out", format=format)
+    read = pl.read_parquet if format == "parquet" else pl.read_csv
+    frame = read(done.traces)
+    assert tuple(frame.columns) == COLUMNS
+    assert frame["uid"].unique().sort().to_list() == list(range(40))
+    assert frame["tid"].unique().to_list() == [0]
+    assert len(frame) == (synthetic.locations >= 0).sum() == done.events
+    rows = frame.group_by("uid", maintain_order=True).agg("location")["location"].to_list()
+    assert rows == sorted(rows) or -1 in synthetic.locations
+    assert sorted(rows) == sorted([v for v in t if v >= 0] for t in synthetic.locations.tolist())
+
+
+def test_labels_of_places_are_kept(tmp_path, tiny):
+    places = dt.Places(np.array(["ä", "b,c", "d", "e", "f"]), tiny.places.lat, tiny.places.lng)
+    synthetic = dt.SyntheticTraces([[1, 0]], [0], [0], places, tiny.clock)
+    done = release(synthetic, np.array([True]), tmp_path / "out")
+    assert pl.read_csv(done.traces)["location"].to_list() == ["b,c", "ä"]
+
+
+def test_manifest_is_internal_and_counts(synthetic, tmp_path):
+    passed = np.arange(40) < 30
+    done = release(
+        synthetic,
+        passed,
+        tmp_path / "out",
+        manifest={"seed": 2**127, "input": {"rows": np.int64(3)}},
+        files={"report.html": "<p>–</p>"},
+    )
+    manifest = json.loads(done.manifest.read_text())
+    assert manifest["doppeltrace"] == dt.__version__
+    assert manifest["seed"] == 2**127
+    assert manifest["input"] == {"rows": 3}
+    assert manifest["traces"]["made"] == 40
+    assert manifest["traces"]["passed"] == manifest["traces"]["released"] == 30
+    assert "numpy" in manifest["versions"]
+    assert stat.S_IMODE(done.manifest.stat().st_mode) == 0o600
+    assert (tmp_path / "out" / "report.html").read_text() == "<p>–</p>"
+    assert str(2**127) not in done.traces.read_text()
+
+
+def test_no_trace_passes(synthetic, tmp_path):
+    for format in ("csv", "parquet"):
+        done = release(synthetic, np.zeros(40, dtype=bool), tmp_path / format, format=format)
+        assert done.released == done.events == 0
+    assert (tmp_path / "csv" / "traces.csv").read_text() == ",".join(COLUMNS) + "\n"
+    assert pl.read_parquet(tmp_path / "parquet" / "traces.parquet").columns == list(COLUMNS)
+
+
+def test_wrong_arguments(synthetic, tmp_path):
+    with pytest.raises(dt.SettingsError, match="passed"):
+        release(synthetic, np.ones(3, dtype=bool), tmp_path / "out")
+    with pytest.raises(dt.SettingsError, match="passed"):
+        release(synthetic, np.arange(40), tmp_path / "out")  # indexes would be misread
+    with pytest.raises(dt.SettingsError, match="format"):
+        release(synthetic, np.ones(40, dtype=bool), tmp_path / "out", format="xml")
+    assert not (tmp_path / "out").exists()
+
+
+def test_disk_full_while_writing_traces(synthetic, tmp_path, monkeypatch):
+    def full(*args):
+        raise OSError(28, "No space left on device")
+        yield
+
+    monkeypatch.setattr(room, "_blocks", full)
+    with pytest.raises(OutputError, match="No space left on device"):
+        release(synthetic, np.ones(40, dtype=bool), tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
