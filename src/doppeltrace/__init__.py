@@ -4,7 +4,10 @@ from doppeltrace.cities import City, simulate_city
 from doppeltrace.errors import DoppeltraceError, InputError, NotFittedError, SettingsError
 from doppeltrace.io.dataset import Dataset
 from doppeltrace.io.people_flow import read_people_flow
+from doppeltrace.io.readers import read
+from doppeltrace.io.split import split_users
 from doppeltrace.io.synthetic import read_synthetic
+from doppeltrace.io.table import read_table
 from doppeltrace.io.validation import Validation
 from doppeltrace.traces import Bounds, Clock, Places, SyntheticTraces, Traces
 
@@ -23,7 +26,10 @@ __all__ = [
     "SyntheticTraces",
     "Traces",
     "Validation",
+    "read",
     "read_people_flow",
     "read_synthetic",
+    "read_table",
     "simulate_city",
+    "split_users",
 ]

@@ -62,12 +62,17 @@ class Rows:
         return self.frame.select(number).to_series()
 
 
-def describe(name: str, faulty: pl.DataFrame, column: str, message: str) -> str:
-    """Return one line on the first of the faulty rows, and how many more there are."""
+def describe(
+    name: str, faulty: pl.DataFrame, column: str, message: str, called: str | None = None
+) -> str:
+    """Return one line on the first of the faulty rows, and how many more there are.
+
+    `called` is the column's name in the source, if it differs from that in the frame.
+    """
     first = faulty.sort(ROW).row(0, named=True)
     more = f" (and {len(faulty) - 1:,} more such rows)" if len(faulty) > 1 else ""
     value = "missing" if first[column] is None else repr(first[column])
-    return f"{name}, row {first[ROW]}: {column} {value} {message}{more}"
+    return f"{name}, row {first[ROW]}: {called or column} {value} {message}{more}"
 
 
 def load(source: Any) -> Rows:

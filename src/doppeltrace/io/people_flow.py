@@ -17,7 +17,7 @@ import polars as pl
 from doppeltrace.errors import InputError
 from doppeltrace.io._frames import ROW, Rows, load
 from doppeltrace.io.dataset import Dataset
-from doppeltrace.io.validation import Tally
+from doppeltrace.io.validation import Tally, check_usable
 from doppeltrace.traces import Bounds, Clock, Places, Traces
 
 FIRST_HOUR, LAST_HOUR = 9, 19
@@ -67,6 +67,7 @@ def read_people_flow(folder: str | Path, *, city: str | None = None) -> Dataset:
     clock = people_flow_clock()
     tally = Tally(source=str(folder))
     train = _read_traces(_require_file(folder, "traintraces", city), places, clock, tally)
+    check_usable(train, tally.source)
     test_file = _file(folder, "testtraces", city)
     test = None if test_file is None else _read_traces(test_file, places, clock, tally)
     return Dataset(train, test, tally.result([train] if test is None else [train, test]))

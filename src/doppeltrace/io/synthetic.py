@@ -14,6 +14,7 @@ from doppeltrace.io.people_flow import (
     people_flow_clock,
     read_people_flow_places,
 )
+from doppeltrace.io.places import number_of_label
 from doppeltrace.traces import Clock, Places, SyntheticTraces, Traces
 
 PUBLISHED = ("user", "trace_no", "time_instant", "poi_index")
@@ -118,14 +119,12 @@ def _released(rows: Rows, places: Places, clock: Clock) -> SyntheticTraces:
     time = frame["datetime"]
     if time.dtype == pl.String:
         time = time.str.to_datetime("%Y-%m-%dT%H:%M:%S", strict=False)
-    labels = pl.Series(places.labels.astype(str))
-    number = pl.Series(np.arange(len(places)))
     seconds = (time - clock.start).dt.total_seconds()
     instant = seconds // clock.instant_seconds
     if clock.cycle is not None and instant.min() is not None:
         # A clock that repeats shows times of day: its first day is the file's first.
         instant = instant - instant.min() // clock.cycle * clock.cycle  # type: ignore[operator]
-    location = frame["location"].cast(pl.String).replace_strict(labels, number, default=None)
+    location = number_of_label(frame["location"], places)
     position = instant if clock.cycle is None else instant % clock.cycle
     rows = Rows(
         rows.name,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from doppeltrace.errors import InputError
 from doppeltrace.io._frames import ROW
 from doppeltrace.traces import Traces
 
@@ -49,7 +50,7 @@ class Validation:
     source : name of the file, or `frame`.
     rows_read, rows_kept : rows with data before and after; the difference is in `dropped`.
     dropped : rows left out, by reason.
-    unsorted : rows that stood before an earlier event of their user, and were sorted.
+    unsorted : rows that stood right after a later event of their user; they were sorted in.
     users, places, events, transitions : size of the traces (training and testing together).
     first, last : local times (ISO) of the earliest and latest event's instant.
     warnings : what the reader had to assume.
@@ -125,4 +126,26 @@ class Tally:
             first=str(first),
             last=str(last),
             warnings=tuple(self.warnings),
+        )
+
+
+def check_usable(traces: Traces, source: str) -> None:
+    """Raise `InputError` if there is nothing to learn from these traces."""
+    if traces.n_users < 2:
+        raise InputError(
+            f"{source}: only one user ({traces.users[0]}) has events: traces of at least two "
+            "are needed; is the user column (--columns user=NAME) the right one?"
+        )
+    visited = np.unique(traces.location)
+    if len(visited) < 2:
+        raise InputError(
+            f"{source}: all events are at one single location "
+            f"({traces.places.labels[visited[0]]}): use smaller places, such as a finer grid "
+            "(--grid), or check the coordinates"
+        )
+    if len(traces.transitions()[0]) == 0:
+        minutes = traces.clock.instant_seconds / 60
+        raise InputError(
+            f"{source}: no transitions: no user has events in two consecutive instants of "
+            f"{minutes:g} minutes: use longer instants (--instant-minutes)"
         )

@@ -1,0 +1,196 @@
+"""When: written times to local time, and local time to instants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from doppeltrace.errors import SettingsError
+from doppeltrace.traces import Clock
+
+ISO = (
+    r"^\s*(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2})?(?:[.,](\d{1,9}))?"
+    r"\s*(Z|z|UTC|[+-]\d{2}(?::?\d{2})?)?\s*$"
+)
+UNIX_SECONDS = (1e8, 1e11)
+"""From 1973 on; excludes milliseconds and calendar dates such as 20200131."""
+
+
+@dataclass(frozen=True)
+class LocalTimes:
+    """Local time of each row.
+
+    Attributes
+    ----------
+    local : Datetime (µs, naive); null where the time could not be read.
+    moment : Datetime (µs): the time in UTC where it is known, else local; orders events.
+    warnings : what had to be assumed.
+    """
+
+    local: pl.Series
+    moment: pl.Series
+    warnings: tuple[str, ...] = ()
+
+
+def parse_times(column: pl.Series, time_format: str | None = None) -> tuple[pl.Series, pl.Series]:
+    """Read times: ISO 8601 text, unix seconds (text or numbers), or datetimes.
+
+    Parameters
+    ----------
+    time_format : a strptime format for text that is neither.
+
+    Returns
+    -------
+    written : Datetime (µs, naive), the time as written; null where it cannot be read.
+    offset : Int64, minutes east of UTC as written beside it; null where nothing is written.
+        Unix seconds are UTC.
+    """
+    column = column.alias("time")
+    nothing = pl.repeat(None, len(column), dtype=pl.Int64, eager=True)
+    if column.dtype == pl.String and time_format is not None:
+        try:
+            column = column.str.to_datetime(time_format, strict=False, time_unit="us")
+        except pl.exceptions.PolarsError as error:
+            reason = str(error).splitlines()[0]
+            raise SettingsError(f"time_format {time_format!r} does not work: {reason}") from error
+    if isinstance(column.dtype, pl.Datetime):
+        offset = nothing
+        if column.dtype.time_zone is not None:
+            shift = column.dt.base_utc_offset() + column.dt.dst_offset()
+            offset = shift.dt.total_minutes()
+        return column.dt.replace_time_zone(None).dt.cast_time_unit("us"), offset
+    if column.dtype == pl.String:
+        iso, offset = _parse_iso(column)
+        unix = _from_unix(column.cast(pl.Float64, strict=False))
+        frame = pl.DataFrame({"iso": iso, "unix": unix, "offset": offset}).select(
+            written=pl.coalesce("iso", "unix"),
+            offset=pl.when(pl.col("unix").is_not_null()).then(0).otherwise(pl.col("offset")),
+        )
+        return frame["written"], frame["offset"].cast(pl.Int64)
+    if column.dtype.is_numeric():
+        unix = _from_unix(column.cast(pl.Float64))
+        return unix, pl.repeat(0, len(column), dtype=pl.Int64, eager=True)
+    return nothing.cast(pl.Datetime("us")), nothing
+
+
+def _from_unix(seconds: pl.Series) -> pl.Series:
+    low, high = UNIX_SECONDS
+    known = seconds.to_frame("s").select(
+        pl.when(pl.col("s").is_between(low, high)).then(pl.col("s") * 1e6)
+    )
+    return known.to_series().round().cast(pl.Int64).cast(pl.Datetime("us"))
+
+
+def _parse_iso(text: pl.Series) -> tuple[pl.Series, pl.Series]:
+    part = text.str.extract_groups(ISO).struct.unnest()
+    day, minute, second, fraction, zone = (pl.col(str(i)) for i in range(1, 6))
+    moment = pl.concat_str(day, pl.lit("T"), minute, second.fill_null(":00"))
+    microseconds = fraction.str.pad_end(6, "0").str.slice(0, 6).cast(pl.Int64)
+    digits = zone.str.replace_all(":", "").str.pad_end(5, "0")
+    minutes = 60 * digits.str.slice(1, 2).cast(pl.Int64, strict=False) + digits.str.slice(
+        3, 2
+    ).cast(pl.Int64, strict=False)
+    parsed = part.select(
+        written=moment.str.to_datetime("%Y-%m-%dT%H:%M:%S", strict=False, time_unit="us")
+        + pl.duration(microseconds=microseconds.fill_null(0)),
+        offset=pl.when(zone.str.starts_with("-"))
+        .then(-minutes)
+        .when(zone.str.starts_with("+"))
+        .then(minutes)
+        .when(zone.is_not_null())
+        .then(0),
+    )
+    return parsed["written"], parsed["offset"].cast(pl.Int64)
+
+
+def to_local(
+    written: pl.Series,
+    offset: pl.Series,
+    *,
+    timezone: str | None = None,
+    local_offset: pl.Series | None = None,
+    naive_is_utc: bool = False,
+) -> LocalTimes:
+    """Return local times from written ones.
+
+    Parameters
+    ----------
+    written, offset : as `parse_times` gives them.
+    timezone : IANA name: times with an offset are moved there; those without are there already.
+    local_offset : minutes east of UTC of each row's local time; times without a written offset
+        are then UTC.
+    naive_is_utc : whether times without a written offset are UTC.
+
+    Without `timezone` and `local_offset` a written time is local as it stands; the warnings
+    say so where it names no offset or names UTC.
+    """
+    frame = pl.DataFrame({"written": written, "offset": offset})
+    if naive_is_utc or local_offset is not None:
+        frame = frame.with_columns(pl.col("offset").fill_null(0))
+    utc = pl.col("written") - pl.duration(minutes=pl.col("offset"))
+    frame = frame.with_columns(utc=utc).with_columns(moment=pl.coalesce("utc", "written"))
+    warnings = []
+    if local_offset is not None:
+        frame = frame.with_columns(minutes=local_offset)
+        local = pl.col("utc") + pl.duration(minutes=pl.col("minutes"))
+    elif timezone is not None:
+        check_timezone(timezone)
+        there = pl.col("utc").dt.replace_time_zone("UTC").dt.convert_time_zone(timezone)
+        local = pl.coalesce(there.dt.replace_time_zone(None), pl.col("written"))
+    else:
+        local = pl.col("written")
+        read = frame.filter(pl.col("written").is_not_null())["offset"]
+        if read.null_count():
+            warnings.append(
+                f"{read.null_count():,} times name no time zone and are taken as local time"
+            )
+        if (read == 0).sum():
+            warnings.append(
+                f"{(read == 0).sum():,} times are in UTC and are taken as local time: "
+                "give timezone (--timezone) if they are not"
+            )
+    frame = frame.select(local=local, moment="moment")
+    return LocalTimes(frame["local"], frame["moment"], tuple(warnings))
+
+
+def check_timezone(name: str) -> None:
+    """Raise `SettingsError` unless this is the name of a time zone."""
+    try:
+        pl.Series([0]).cast(pl.Datetime("us")).dt.replace_time_zone(name, non_existent="null")
+    except pl.exceptions.PolarsError as error:
+        raise SettingsError(
+            f"timezone {name!r} is not an IANA name such as America/New_York or Asia/Tokyo"
+        ) from error
+
+
+def instants(local: pl.Series, clock: Clock) -> NDArray[np.int64]:
+    """Return each local time's instant, counted from the clock's start (negative before it)."""
+    start = np.datetime64(clock.start, "us")
+    elapsed = (local.to_numpy() - start).astype(np.int64)
+    return elapsed // (clock.instant_seconds * 1_000_000)
+
+
+def regular_clock(
+    local: pl.Series,
+    *,
+    instant_minutes: int = 60,
+    instants_per_slot: int = 1,
+    first_hour: float = 0.0,
+    last_hour: float = 24.0,
+    daily: bool = True,
+) -> Clock:
+    """Return `Clock.regular` from the first day of the local times on, over all their days."""
+    days = local.dt.date()
+    first, last = days.min(), days.max()
+    return Clock.regular(
+        instant_minutes=instant_minutes,
+        instants_per_slot=instants_per_slot,
+        first_hour=first_hour,
+        last_hour=last_hour,
+        start_day=first,  # type: ignore[arg-type]
+        daily=daily,
+        days=1 if daily else (last - first).days + 1,  # type: ignore[operator,union-attr]
+    )

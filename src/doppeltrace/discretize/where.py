@@ -1,0 +1,88 @@
+"""Where: grids over a box, the most visited places, and points in or out of a box."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from doppeltrace.errors import require
+from doppeltrace.traces import Bounds, Places
+
+
+def inside(bounds: Bounds, lat: ArrayLike, lng: ArrayLike) -> NDArray[np.bool_]:
+    """Tell which points lie in the box, its edges included."""
+    lat, lng = np.asarray(lat, dtype=np.float64), np.asarray(lng, dtype=np.float64)
+    return (
+        (lat >= bounds.south) & (lat <= bounds.north) & (lng >= bounds.west) & (lng <= bounds.east)
+    )
+
+
+@dataclass(frozen=True)
+class Grid:
+    """rows × columns equal cells over a box, numbered row by row from the south-west corner."""
+
+    rows: int
+    columns: int
+    bounds: Bounds
+
+    def __post_init__(self) -> None:
+        """Reject grids without cells."""
+        require(
+            self.rows >= 1 and self.columns >= 1,
+            f"grid {self.rows} × {self.columns} has no cells: give at least 1 row and 1 column",
+        )
+
+    def cell(self, lat: ArrayLike, lng: ArrayLike) -> NDArray[np.int64]:
+        """Return the cell of each point, −1 outside the box.
+
+        A cell owns its southern and western edge; the outermost ones own the box's edge too.
+        """
+        box = self.bounds
+        lat, lng = np.asarray(lat, dtype=np.float64), np.asarray(lng, dtype=np.float64)
+        within = inside(box, lat, lng)
+        row = np.floor((np.where(within, lat, box.south) - box.south) / self._height)
+        column = np.floor((np.where(within, lng, box.west) - box.west) / self._width)
+        row = np.clip(row, 0, self.rows - 1).astype(np.int64)
+        column = np.clip(column, 0, self.columns - 1).astype(np.int64)
+        return np.where(within, row * self.columns + column, -1)
+
+    def places(self) -> Places:
+        """Return all cells as places: labelled by number, located at their centres."""
+        row, column = np.divmod(np.arange(self.rows * self.columns), self.columns)
+        return Places(
+            labels=np.arange(self.rows * self.columns),
+            lat=self.bounds.south + (row + 0.5) * self._height,
+            lng=self.bounds.west + (column + 0.5) * self._width,
+            bounds=self.bounds,
+        )
+
+    @property
+    def _height(self) -> float:
+        return (self.bounds.north - self.bounds.south) / self.rows
+
+    @property
+    def _width(self) -> float:
+        return (self.bounds.east - self.bounds.west) / self.columns
+
+
+def most_visited(location: ArrayLike, labels: NDArray, top: int) -> NDArray[np.int64]:
+    """Return the indexes, ascending, of the `top` places with the most events.
+
+    Of places with equally many events the one whose label sorts first is preferred.
+    """
+    require(top >= 1, f"top_places {top} must be at least 1")
+    visits = np.bincount(np.asarray(location, dtype=np.int64), minlength=len(labels))
+    return np.sort(np.lexsort((labels, -visits))[:top])
+
+
+def keep_places(places: Places, kept: NDArray[np.int64]) -> tuple[Places, NDArray[np.int64]]:
+    """Return the places at the indexes `kept`, and (n_places,) their new numbers, else −1."""
+    number = np.full(len(places), -1, dtype=np.int64)
+    number[kept] = np.arange(len(kept))
+    category = None if places.category is None else places.category[kept]
+    return (
+        Places(places.labels[kept], places.lat[kept], places.lng[kept], places.bounds, category),
+        number,
+    )

@@ -1,0 +1,177 @@
+"""The steps of `read_table`: rows to checked, ordered, located events on a clock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from doppeltrace.discretize.when import instants, parse_times, to_local
+from doppeltrace.discretize.where import Grid, inside, keep_places
+from doppeltrace.errors import InputError, SettingsError
+from doppeltrace.io._frames import ROW, Rows
+from doppeltrace.io.columns import as_labels, finite_number, require_role, trimmed
+from doppeltrace.io.faults import Fault, coordinate_faults, missing
+from doppeltrace.io.places import number_of_label, places_of_rows
+from doppeltrace.io.validation import Tally
+from doppeltrace.traces import Bounds, Clock, Places
+
+ROLES = ("user", "time", "lat", "lng", "location", "offset")
+MAX_OFFSET_MINUTES = 18 * 60
+
+
+def select_roles(rows: Rows, used: dict[str, str]) -> pl.DataFrame:
+    """Return `ROW` and a column per role: labels as labels, text trimmed, null if empty."""
+    columns: list[pl.Series] = [rows.frame[ROW]]
+    for role, name in used.items():
+        column = rows.frame[name]
+        if role in ("user", "location"):
+            column = as_labels(column)
+        elif column.dtype == pl.String:
+            column = trimmed(column)
+        columns.append(column.alias(role))
+    return pl.DataFrame(columns)
+
+
+def check_where(rows: Rows, found: dict[str, str], places: Any, grid: Any) -> None:
+    """Raise unless the columns suffice for the kind of places that is asked for."""
+    if places is not None and grid is not None:
+        raise SettingsError("places and grid exclude each other: give one of them")
+    if places is not None:
+        require_role(rows, found, "location")
+        return
+    if grid is None and "location" not in found:
+        remedy = "name it with columns (--columns location=NAME), or give a grid (--grid 20x20)"
+        require_role(rows, found, "location", remedy)
+    if grid is None and "lat" not in found and "lng" not in found:
+        remedy = "give a table of places (--places FILE), or columns (--columns lat=NAME)"
+        require_role(rows, found, "lat", remedy)
+    require_role(rows, found, "lat")
+    require_role(rows, found, "lng")
+
+
+def add_times(
+    frame: pl.DataFrame,
+    found: dict[str, str],
+    tally: Tally,
+    timezone: str | None,
+    time_format: str | None,
+    naive_is_utc: bool | None,
+) -> pl.DataFrame:
+    """Add `read`, `local` and `moment`; null where the time or the row's offset cannot be read."""
+    written, offset = parse_times(frame["time"], time_format)
+    local_offset = None
+    if "offset" in found:
+        number = finite_number("offset")
+        usable = number.abs() <= MAX_OFFSET_MINUTES
+        local_offset = frame.select(pl.when(usable).then(number).cast(pl.Int64)).to_series()
+        frame = frame.with_columns(minutes=local_offset)
+    if naive_is_utc is None:
+        naive_is_utc = found["time"].lower().startswith("utc_")
+    times = to_local(
+        written,
+        offset,
+        timezone=timezone,
+        local_offset=local_offset,
+        naive_is_utc=naive_is_utc,
+    )
+    tally.warnings.extend(times.warnings)
+    return frame.with_columns(read=written, local=times.local, moment=times.moment)
+
+
+def row_faults(
+    used: list[str], found: dict[str, str], given: Places | None, box: Bounds | None
+) -> list[Fault]:
+    """Return the faults of rows, in the order in which they are looked for."""
+    faults = [missing(role, found[role]) for role in used]
+    name = found["time"]
+    example = "like 2020-01-31T09:20:00+09:00 or unix seconds: correct it or give --time-format"
+    faults.append(
+        Fault(
+            pl.col("read").is_null(),
+            "time",
+            name,
+            f"is not a time {example}",
+            f"{name} is not a time",
+        )
+    )
+    if "offset" in used:
+        name = found["offset"]
+        reason = f"is not an offset within ±{MAX_OFFSET_MINUTES} minutes"
+        where = pl.col("minutes").is_null()
+        faults.append(Fault(where, "offset", name, f"{reason}: correct it", f"{name} {reason}"))
+    if "lat" in used:
+        faults += coordinate_faults("lat", "lng", found, box)
+    if given is not None:
+        known = pl.Series(given.labels.astype(str)).implode()
+        unknown = ~pl.col("location").cast(pl.String).is_in(known)
+        name, reason = found["location"], "is not in the table of places"
+        faults.append(Fault(unknown, "location", name, f"{reason}: add it", f"{name} {reason}"))
+    return faults
+
+
+def order_events(frame: pl.DataFrame, used: list[str], tally: Tally) -> pl.DataFrame:
+    """Drop exact duplicates and order the rows by user, exact time and place."""
+    where = [role for role in ("location", "lat", "lng") if role in used]
+    frame = frame.with_columns(finite_number(r).alias(r) for r in where if r != "location")
+    event = pl.struct("user", "local", "moment", *where)
+    frame = tally.drop(frame, ~event.is_first_distinct(), "exact duplicate")
+    backwards = pl.col("moment").diff().over("user") < pl.duration(seconds=0)
+    tally.unsorted = int(frame.select(backwards.sum()).item())
+    return frame.sort("user", "moment", *where)
+
+
+def locate(
+    frame: pl.DataFrame,
+    tally: Tally,
+    given: Places | None,
+    grid: tuple[int, int] | None,
+    box: Bounds | None,
+) -> tuple[pl.DataFrame, Places]:
+    """Add the column `place`, the number of each row's place; drop rows outside the box."""
+    outside = "outside the bounds"
+    nothing_left = f"every event lies {outside}: widen them (--bounds)"
+    if given is not None:
+        where = given
+        if box is not None:
+            kept = np.flatnonzero(inside(box, given.lat, given.lng))
+            if len(kept) == 0:
+                raise InputError(f"{tally.source}: {nothing_left}")
+            where, _ = keep_places(given, kept)
+        frame = frame.with_columns(place=number_of_label(frame["location"], where))
+        frame = tally.drop(frame, pl.col("place").is_null(), outside)
+        refuse_empty(tally.source, frame, nothing_left)
+        return frame, where
+    lat, lng = frame["lat"].to_numpy(), frame["lng"].to_numpy()
+    if box is not None:
+        beyond = pl.lit(pl.Series(~inside(box, lat, lng)))
+        frame = tally.drop(frame, beyond, outside)
+        refuse_empty(tally.source, frame, nothing_left)
+        lat, lng = frame["lat"].to_numpy(), frame["lng"].to_numpy()
+    if grid is None:
+        where = places_of_rows(frame, box)
+        return frame.with_columns(place=number_of_label(frame["location"], where)), where
+    cells = Grid(*grid, box or Bounds.around(lat, lng))
+    return frame.with_columns(place=pl.Series(cells.cell(lat, lng))), cells.places()
+
+
+def place_on_clock(frame: pl.DataFrame, clock: Clock, tally: Tally) -> pl.DataFrame:
+    """Add the column `instant`; drop the rows that the clock does not cover."""
+    instant = instants(frame["local"], clock)
+    first, last = str(frame["local"].min()), str(frame["local"].max())
+    frame = frame.with_columns(instant=pl.Series(instant))
+    uncovered = pl.lit(pl.Series(~clock.covers(instant)))
+    frame = tally.drop(frame, uncovered, "outside the clock")
+    refuse_empty(
+        tally.source,
+        frame,
+        f"every event (local times {first} to {last}) lies outside the clock: widen the hours "
+        "(--first-hour, --last-hour) or check the time zone (--timezone)",
+    )
+    return frame
+
+
+def refuse_empty(name: str, frame: pl.DataFrame, message: str) -> None:
+    if len(frame) == 0:
+        raise InputError(f"{name}: {message}")

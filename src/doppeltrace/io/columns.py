@@ -1,0 +1,111 @@
+"""Columns: which column of a table plays which role, and labels as users wrote them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+from numpy.typing import NDArray
+
+from doppeltrace.errors import InputError, SettingsError
+from doppeltrace.io._frames import Rows
+
+ALIASES: dict[str, tuple[str, ...]] = {
+    "user": ("uid", "user", "user_id", "userid", "user_index"),
+    "time": (
+        "datetime",
+        "time",
+        "timestamp",
+        "tracked_at",
+        "utc_datetime",
+        "utc_time",
+        "local_datetime",
+        "local_time",
+        "unixtime",
+    ),
+    "lat": ("lat", "latitude", "y"),
+    "lng": ("lng", "lon", "long", "longitude", "x"),
+    "location": (
+        "location",
+        "location_id",
+        "place",
+        "place_id",
+        "venue",
+        "venue_id",
+        "poi_index",
+        "poi_id",
+        "label",
+    ),
+    "offset": ("tz_offset_minutes", "timezone_offset", "tz_offset", "utc_offset_minutes"),
+    "category": ("category",),
+    "part": ("part", "split", "set"),
+}
+"""The names, in lower case, under which each role's column is looked for, in this order."""
+
+
+def find_columns(
+    rows: Rows, roles: tuple[str, ...], given: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Return the column of each role that the source has a column for.
+
+    Parameters
+    ----------
+    roles : keys of `ALIASES`.
+    given : role → column, where the usual names do not do; it must be right.
+    """
+    given = dict(given or {})
+    for role, column in given.items():
+        if role not in roles:
+            raise SettingsError(f"columns: {role!r} is none of the roles {', '.join(roles)}")
+        if column not in rows.columns:
+            raise InputError(
+                f"{rows.name}: no column {column!r} for {role}; "
+                f"the columns are {', '.join(rows.columns)}"
+            )
+    known = {column.strip().lower(): column for column in reversed(rows.columns)}
+    found = dict(given)
+    for role in roles:
+        if role not in found:
+            names = [known[alias] for alias in ALIASES[role] if alias in known]
+            if names:
+                found[role] = names[0]
+    return found
+
+
+def require_role(rows: Rows, found: Mapping[str, str], role: str, remedy: str = "") -> str:
+    """Return the role's column, or raise `InputError` naming the columns and the remedy."""
+    if role not in found:
+        remedy = remedy or f"say which it is with columns (--columns {role}=NAME)"
+        raise InputError(
+            f"{rows.name}: no {role} column (such as {', '.join(ALIASES[role][:3])}); "
+            f"the columns are {', '.join(rows.columns)}: {remedy}"
+        )
+    return found[role]
+
+
+def as_labels(column: pl.Series) -> pl.Series:
+    """Return labels as Int64 if all are written as integers, else as text; empty ones null."""
+    if column.dtype.is_integer():
+        return column.cast(pl.Int64)
+    text = trimmed(column.cast(pl.String))
+    number = text.cast(pl.Int64, strict=False)
+    same = number.cast(pl.String).eq_missing(text)  # "007" and "+7" are not numbers but names
+    return number if same.all() else text
+
+
+def label_array(labels: pl.Series) -> NDArray:
+    """Return labels as an array of int64 or of str."""
+    array = labels.to_numpy()
+    return array if labels.dtype.is_integer() else array.astype(str)
+
+
+def trimmed(text: pl.Series) -> pl.Series:
+    """Return the text without the blanks around it, null if nothing is left."""
+    column = pl.col(text.name).str.strip_chars()
+    return text.to_frame().select(pl.when(column != "").then(column)).to_series()
+
+
+def finite_number(column: str) -> pl.Expr:
+    """Return the column as Float64, null where it is no finite number."""
+    number = pl.col(column).cast(pl.Float64, strict=False)
+    return pl.when(number.is_finite()).then(number)

@@ -1,0 +1,69 @@
+"""Places for a table's events: a given table of places, or those that the rows themselves name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from doppeltrace.errors import InputError
+from doppeltrace.io._frames import load
+from doppeltrace.io.columns import as_labels, find_columns, label_array, require_role
+from doppeltrace.io.faults import Fault, coordinate_faults, missing, refuse
+from doppeltrace.traces import Bounds, Places
+
+
+def read_places(source: Any, *, bounds: Bounds | None = None) -> Places:
+    """Read a table of places: label, lat, lng and perhaps category, under the usual names.
+
+    Places keep the order of the table. Every row must be right: a fault raises `InputError`.
+
+    Parameters
+    ----------
+    source : path or frame, as for `read_table`; or `Places`, returned as they are.
+    bounds : box of the places, by default the one around them.
+    """
+    if isinstance(source, Places):
+        return source
+    rows = load(source)
+    found = find_columns(rows, ("location", "lat", "lng", "category"))
+    for role in ("location", "lat", "lng"):
+        require_role(rows, found, role, "rename it in the table of places")
+    if len(rows.frame) == 0:
+        raise InputError(f"{rows.name}: there are no places below the header")
+    label, lat, lng = found["location"], found["lat"], found["lng"]
+    frame = rows.frame.with_columns(as_labels(rows.frame[label]).alias(label))
+    faults = [missing(column, column) for column in (label, lat, lng)]
+    faults += coordinate_faults(lat, lng, found)
+    twice = ~pl.col(label).is_first_distinct()
+    faults.append(Fault(twice, label, label, "is listed twice: list it once", ""))
+    for fault in faults:
+        refuse(rows.name, frame, fault)
+    return Places(
+        labels=label_array(frame[label]),
+        lat=frame[lat].cast(pl.Float64).to_numpy(),
+        lng=frame[lng].cast(pl.Float64).to_numpy(),
+        bounds=bounds,  # type: ignore[arg-type]  # None: the box around the places
+        category=frame[found["category"]].to_numpy() if "category" in found else None,
+    )
+
+
+def places_of_rows(events: pl.DataFrame, bounds: Bounds | None = None) -> Places:
+    """Return the places that rows with `location`, `lat`, `lng` name, in label order.
+
+    A place stands at the median of its rows' coordinates, which no order of rows changes.
+    """
+    medians = events.group_by("location").agg(pl.col("lat", "lng").median()).sort("location")
+    return Places(
+        labels=label_array(medians["location"]),
+        lat=medians["lat"].to_numpy(),
+        lng=medians["lng"].to_numpy(),
+        bounds=bounds,  # type: ignore[arg-type]  # None: the box around the places
+    )
+
+
+def number_of_label(label: pl.Series, places: Places) -> pl.Series:
+    """Return each label's number among the places, null where it is not among them."""
+    known = pl.Series(places.labels.astype(str))
+    number = pl.int_range(len(places), eager=True)
+    return label.cast(pl.String).replace_strict(known, number, default=None)

@@ -1,0 +1,84 @@
+"""The one front door of all readers: a format is one file and one line of `FORMATS`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from doppeltrace.errors import InputError, SettingsError
+from doppeltrace.io.dataset import Dataset
+from doppeltrace.io.people_flow import is_people_flow, read_people_flow
+from doppeltrace.io.table import read_table
+
+
+@dataclass(frozen=True)
+class Format:
+    """An input format.
+
+    Attributes
+    ----------
+    name : on the command line.
+    recognises : tells whether an existing path looks like this format.
+    read : path and keyword options → `Dataset`.
+    """
+
+    name: str
+    recognises: Callable[[Path], bool]
+    read: Callable[..., Dataset]
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Return the names of the options that `read` takes."""
+        return tuple(inspect.signature(self.read).parameters)[1:]
+
+
+FORMATS = (
+    Format("people-flow", is_people_flow, read_people_flow),
+    Format("table", Path.is_file, read_table),
+)
+"""In the order in which a path is tried; the most general last."""
+
+
+def read(path: str | Path, format: str = "auto", **options: Any) -> Dataset:
+    """Read traces in any known format.
+
+    Parameters
+    ----------
+    path : file or folder.
+    format : `auto` to recognise it, or a name in `FORMATS`.
+    options : of that format's reader (`read_people_flow`, `read_table`); None counts as not
+        given.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise InputError(f"{path} does not exist: check the path of the input")
+    chosen = _recognise(path) if format == "auto" else _by_name(format)
+    given = {name: value for name, value in options.items() if value is not None}
+    strange = [name for name in given if name not in chosen.options]
+    if strange:
+        raise SettingsError(
+            f"option {strange[0]} does not apply to the format {chosen.name}, which takes "
+            f"{', '.join(chosen.options)}"
+        )
+    return chosen.read(path, **given)
+
+
+def _recognise(path: Path) -> Format:
+    for candidate in FORMATS:
+        if candidate.recognises(path):
+            return candidate
+    raise InputError(
+        f"{path}: no known format: give a CSV, TSV or Parquet file, or a folder with "
+        "traintraces_<city>.csv"
+    )
+
+
+def _by_name(name: str) -> Format:
+    for candidate in FORMATS:
+        if candidate.name == name:
+            return candidate
+    known = ", ".join(["auto", *(f.name for f in FORMATS)])
+    raise SettingsError(f"format {name!r} is not known: choose from {known}")

@@ -1,0 +1,157 @@
+"""Any table of events: CSV or TSV (plain or gz), Parquet, Polars or pandas frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from doppeltrace.discretize.when import regular_clock
+from doppeltrace.discretize.where import keep_places, most_visited
+from doppeltrace.errors import InputError, SettingsError
+from doppeltrace.io._events import (
+    ROLES,
+    add_times,
+    check_where,
+    locate,
+    order_events,
+    place_on_clock,
+    refuse_empty,
+    row_faults,
+    select_roles,
+)
+from doppeltrace.io._frames import load
+from doppeltrace.io.columns import find_columns, label_array, require_role
+from doppeltrace.io.dataset import Dataset
+from doppeltrace.io.faults import refuse
+from doppeltrace.io.places import read_places
+from doppeltrace.io.split import split_users
+from doppeltrace.io.validation import Tally, check_usable
+from doppeltrace.traces import Bounds, Clock, Places, Traces
+
+
+def read_table(
+    source: Any,
+    *,
+    columns: Mapping[str, str] | None = None,
+    places: Any = None,
+    grid: tuple[int, int] | None = None,
+    bounds: Bounds | tuple[float, float, float, float] | None = None,
+    top_places: int | None = None,
+    timezone: str | None = None,
+    time_format: str | None = None,
+    naive_is_utc: bool | None = None,
+    clock: Clock | None = None,
+    instant_minutes: int = 60,
+    instants_per_slot: int = 1,
+    first_hour: float = 0.0,
+    last_hour: float = 24.0,
+    daily: bool = True,
+    split: Any = None,
+    split_seed: int = 0,
+    drop_invalid: bool = False,
+) -> Dataset:
+    """Read a table with one event per row: who, when, where.
+
+    Rows may stand in any order. Exact duplicates are dropped and counted. Several traces of
+    one user, however the table tells them apart, are laid on one time axis, with missing
+    events between them. Events of a user in one instant are ordered by their exact time.
+
+    Parameters
+    ----------
+    source : path of a CSV or TSV (plain or gz) or Parquet file, or a Polars or pandas frame.
+    columns : role → column where it has none of the usual names; roles: user, time, lat, lng,
+        location, offset (minutes east of UTC).
+    places : table (path or frame) of label, lat, lng, or `Places`: the events' location
+        column holds the labels. Places keep this order.
+    grid : (rows, columns) of cells over `bounds`, instead of places. Without `places` and
+        `grid` the rows themselves name and locate the places, numbered in label order.
+    bounds : box (south, west, north, east) in degrees; what lies outside is dropped and
+        counted. By default the box around the data.
+    top_places : keep only this many places, those with the most events; among equals, the
+        first by label. The places keep their order.
+    timezone : IANA name of the local time zone. Without it and without an offset column,
+        times are local as they are written.
+    time_format : strptime format of times that are neither ISO 8601 nor unix seconds.
+    naive_is_utc : whether times without an offset are UTC; by default if there is an offset
+        column or the time column is called utc_…, otherwise they are local.
+    clock : instants and slots; or else they are made from the next five, from the first
+        day of the data on.
+    instant_minutes, instants_per_slot : lengths of an instant and a slot.
+    first_hour, last_hour : hours of the day that count; the rest is dropped and counted.
+    daily : whether slots repeat every day; otherwise each day has its own.
+    split : testing users: a fraction, or a table of user and part (see `split_users`).
+    split_seed : seed of that fraction's draw.
+    drop_invalid : drop and count rows with missing or impossible values, instead of raising
+        `InputError` on the first.
+    """
+    rows = load(source)
+    found = find_columns(rows, ROLES, columns)
+    require_role(rows, found, "user")
+    require_role(rows, found, "time")
+    box = bounds if isinstance(bounds, Bounds) or bounds is None else Bounds(*bounds)
+    if "offset" in found and timezone is not None:
+        if columns and "offset" in columns:
+            raise SettingsError("timezone and an offset column exclude each other: give one")
+        del found["offset"]
+    check_where(rows, found, places, grid)
+    if len(rows.frame) == 0:
+        raise InputError(f"{rows.name}: there are no rows below the header")
+    given = None if places is None else read_places(places, bounds=box)
+    used = [r for r in ROLES if r in found and not (r in ("lat", "lng") and given is not None)]
+    if grid is not None and "location" in used:
+        used.remove("location")
+    frame = select_roles(rows, {role: found[role] for role in used})
+    tally = Tally(rows.name, rows_read=len(frame))
+    frame = add_times(frame, found, tally, timezone, time_format, naive_is_utc)
+    for fault in row_faults(used, found, given, box):
+        if drop_invalid:
+            frame = tally.drop(frame, fault.where, fault.reason)
+        else:
+            hint = "; or leave such rows out with drop_invalid (--drop-invalid)"
+            refuse(rows.name, frame, fault, hint)
+    refuse_empty(rows.name, frame, "no row is valid: see the columns chosen (--columns)")
+    frame = order_events(frame, used, tally)
+    frame, where = locate(frame, tally, given, grid, box)
+    if clock is None:
+        clock = regular_clock(
+            frame["local"],
+            instant_minutes=instant_minutes,
+            instants_per_slot=instants_per_slot,
+            first_hour=first_hour,
+            last_hour=last_hour,
+            daily=daily,
+        )
+    frame = place_on_clock(frame, clock, tally)
+    if top_places is not None:
+        kept = most_visited(frame["place"].to_numpy(), where.labels, top_places)
+        where, number = keep_places(where, kept)
+        frame = frame.with_columns(place=pl.Series(number[frame["place"].to_numpy()]))
+        reason = f"not at one of the {len(where):,} most visited places"
+        frame = tally.drop(frame, pl.col("place") < 0, reason)
+    tally.rows_kept = len(frame)
+    return _dataset(frame, where, clock, tally, split, split_seed)
+
+
+def _dataset(
+    frame: pl.DataFrame, places: Places, clock: Clock, tally: Tally, split: Any, seed: int
+) -> Dataset:
+    traces = Traces.from_events(
+        frame["user"].rank("dense").to_numpy().astype(np.int64) - 1,
+        frame["place"].to_numpy(),
+        frame["instant"].to_numpy(),
+        places=places,
+        clock=clock,
+        users=label_array(frame["user"].unique().sort()),
+    )
+    check_usable(traces, tally.source)
+    if split is None:
+        return Dataset(traces, None, tally.result([traces]))
+    train, test = split_users(traces, split, seed=seed)
+    lost = traces.n_users - train.n_users - test.n_users
+    if lost:
+        tally.warnings.append(f"{lost:,} users are in neither part of the split and are left out")
+    check_usable(train, tally.source)
+    return Dataset(train, test, tally.result([train, test]))
