@@ -1,0 +1,38 @@
+# From a fresh clone, `make demo` and `make test` do everything they need.
+
+PYTHON ?= python3
+VENV   ?= .venv
+PIP    := $(VENV)/bin/python -m pip --disable-pip-version-check -q
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint clean
+
+help: ## show this list
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 8
+
+demo: $(VENV)/.ready ## simulate a city, make synthetic traces of it, and score them
+	$(VENV)/bin/doppeltrace demo --out demo-output --overwrite
+
+test: $(VENV)/.ready-dev lint ## check style and types, and run every test
+	$(VENV)/bin/python -m pytest -q
+
+lint: $(VENV)/.ready-dev ## check style and types
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+
+clean: ## remove the virtual environment, caches and the demo's output
+	rm -rf $(VENV) demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.ready: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -e .
+	@touch $@
+
+# The developer's tools bring the package along, so one install serves both.
+$(VENV)/.ready-dev: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -e '.[dev]'
+	@touch $@ $(VENV)/.ready
