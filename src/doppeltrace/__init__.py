@@ -2,6 +2,7 @@
 
 from doppeltrace.cities import City, simulate_city
 from doppeltrace.errors import DoppeltraceError, InputError, NotFittedError, SettingsError
+from doppeltrace.evaluation import evaluate
 from doppeltrace.io.dataset import Dataset
 from doppeltrace.io.people_flow import read_people_flow
 from doppeltrace.io.readers import read
@@ -9,6 +10,7 @@ from doppeltrace.io.split import split_users
 from doppeltrace.io.synthetic import read_synthetic
 from doppeltrace.io.table import read_table
 from doppeltrace.io.validation import Validation
+from doppeltrace.scorecard import Scorecard
 from doppeltrace.traces import Bounds, Clock, Places, SyntheticTraces, Traces
 
 __version__ = "0.1.0"
@@ -22,10 +24,12 @@ __all__ = [
     "InputError",
     "NotFittedError",
     "Places",
+    "Scorecard",
     "SettingsError",
     "SyntheticTraces",
     "Traces",
     "Validation",
+    "evaluate",
     "read",
     "read_people_flow",
     "read_synthetic",

@@ -1,0 +1,20 @@
+"""What an attacker who holds the original traces can learn from synthetic ones."""
+
+from doppeltrace.attacks.copies import Copies, copy_check, shared_runs
+from doppeltrace.attacks.membership import Membership, membership_inference
+from doppeltrace.attacks.reidentification import (
+    Reidentification,
+    guess_users,
+    reidentification,
+)
+
+__all__ = [
+    "Copies",
+    "Membership",
+    "Reidentification",
+    "copy_check",
+    "guess_users",
+    "membership_inference",
+    "reidentification",
+    "shared_runs",
+]

@@ -1,0 +1,135 @@
+"""Inner loops of the attacks: sparse scatter over an inverted index, arrays in and out."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def _plain_sum(first, last, pair, list_start, list_user, list_log, log_floor, user):
+    """Return Σ ln W_user over the transitions first … last − 1, added in their order."""
+    total = 0.0
+    for t in range(first, last):
+        term = log_floor
+        if pair[t] >= 0:
+            begin, end = list_start[pair[t]], list_start[pair[t] + 1]
+            at = begin + np.searchsorted(list_user[begin:end], user)
+            if at < end and list_user[at] == user:
+                term = list_log[at]
+        total += term
+    return total
+
+
+@njit(cache=True)
+def most_likely_users(trace_start, pair, list_start, list_user, list_log, log_floor, n_users):
+    """Return (n_traces,) the user under whom a trace's transitions are most likely.
+
+    Parameters
+    ----------
+    trace_start : (n_traces + 1,) slices of `pair`.
+    pair : (n_transitions,) number of the transition's list, −1 if nobody knows it.
+    list_start : (n_pairs + 1,) slices of `list_user` and `list_log`.
+    list_user, list_log : who knows the pair (ascending), and their ln probability.
+    log_floor : ln probability of a pair that a user does not know, below every `list_log`.
+
+    The result is the argmax of Σ ln W_n added in the order of the trace, the lowest index
+    among equals. It is found from the gains over the floor, which only touch users who know
+    a transition; those within rounding of the top are then summed in full, because a sum in
+    another order can break a tie differently.
+    """
+    n_traces = len(trace_start) - 1
+    best = np.zeros(n_traces, dtype=np.int64)
+    gain = np.zeros(n_users)
+    touched = np.empty(n_users, dtype=np.int64)
+    for y in range(n_traces):
+        first, last = trace_start[y], trace_start[y + 1]
+        n_touched = 0
+        for t in range(first, last):
+            if pair[t] < 0:
+                continue
+            for e in range(list_start[pair[t]], list_start[pair[t] + 1]):
+                user = list_user[e]
+                if gain[user] == 0.0:
+                    touched[n_touched] = user
+                    n_touched += 1
+                gain[user] += list_log[e] - log_floor
+        top = 0.0
+        for i in range(n_touched):
+            top = max(top, gain[touched[i]])
+        near = top - 1e-9 * (last - first + 1)
+        largest = -np.inf
+        for i in range(n_touched):
+            user = touched[i]
+            if gain[user] >= near:
+                total = _plain_sum(
+                    first, last, pair, list_start, list_user, list_log, log_floor, user
+                )
+                if total > largest or (total == largest and user < best[y]):
+                    largest = total
+                    best[y] = user
+            gain[user] = 0.0
+    return best
+
+
+@njit(cache=True)
+def largest_scores(
+    trace_start, pair, group, n_groups, list_base, list_start, list_user, list_gain, n_users
+):
+    """Return (n_users, n_groups) each user's largest score over the traces of a group.
+
+    A trace's score under a user is Σ base over its transitions plus the user's gains.
+
+    Parameters
+    ----------
+    group : (n_traces,) 0 … n_groups − 1 (the replicate), each with at least one trace.
+    list_base : (n_pairs,) what the pair adds to the score of everybody.
+    list_start, list_user : as in `most_likely_users`; list_gain : what the pair adds to the
+        score of a user who knows it, of any sign.
+    """
+    largest = np.full((n_users, n_groups), -np.inf)
+    gain = np.zeros(n_users)
+    for y in range(len(trace_start) - 1):
+        base = 0.0
+        for t in range(trace_start[y], trace_start[y + 1]):
+            if pair[t] < 0:
+                continue
+            base += list_base[pair[t]]
+            for e in range(list_start[pair[t]], list_start[pair[t] + 1]):
+                gain[list_user[e]] += list_gain[e]
+        for user in range(n_users):
+            largest[user, group[y]] = max(largest[user, group[y]], base + gain[user])
+            gain[user] = 0.0
+    return largest
+
+
+@njit(cache=True)
+def longest_shared_runs(
+    query_start, query_follows, query_cell, cell_start, cell_event, event_follows
+):
+    """Return (n_queries,) the longest run of consecutive events shared with one known trace.
+
+    Parameters
+    ----------
+    query_start : (n_queries + 1,) slices of the query events.
+    query_follows : (n_query_events,) True if the event is one instant after the one before
+        it in the same trace.
+    query_cell : number of the event's (position, place) cell, −1 if no known event is there.
+    cell_start, cell_event : known events of each cell, as row numbers.
+    event_follows : (n_events,) as `query_follows`, for the known events.
+    """
+    n_queries = len(query_start) - 1
+    longest = np.zeros(n_queries, dtype=np.int64)
+    run = np.zeros(len(event_follows), dtype=np.int64)
+    seen_at = np.full(len(event_follows), -1, dtype=np.int64)  # last query event matched here
+    for y in range(n_queries):
+        for q in range(query_start[y], query_start[y + 1]):
+            if query_cell[q] < 0:
+                continue
+            for c in range(cell_start[query_cell[q]], cell_start[query_cell[q] + 1]):
+                event = cell_event[c]
+                length = 1
+                if query_follows[q] and event_follows[event] and seen_at[event - 1] == q - 1:
+                    length += run[event - 1]
+                run[event] = length
+                seen_at[event] = q
+                longest[y] = max(longest[y], length)
+    return longest

@@ -1,0 +1,104 @@
+"""Bayesian re-identification: name the user a synthetic trace was made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from doppeltrace.attacks._kernels import most_likely_users
+from doppeltrace.attacks.intervals import clustered_rate_interval
+from doppeltrace.attacks.knowledge import (
+    FLOOR,
+    Matrices,
+    owned,
+    random_subset,
+    scatter_work,
+)
+from doppeltrace.streams import generator
+from doppeltrace.traces import SyntheticTraces, Traces
+
+BUDGET = 2_000_000_000
+"""Additions that an attack may spend before it takes a random subset (a few seconds)."""
+
+
+@dataclass(frozen=True)
+class Reidentification:
+    """How often the attacker names the input user.
+
+    Attributes
+    ----------
+    rate : correct guesses / traces attacked.
+    low, high : 95 % interval that allows for the replicates of a user being alike.
+    chance : 1 / |𝒰|, the rate of a blind guess.
+    per_replicate : the rate of each replicate.
+    n_attacked, n_traces : traces attacked, a seeded random subset if fewer than all.
+    """
+
+    rate: float
+    low: float
+    high: float
+    chance: float
+    per_replicate: tuple[float, ...]
+    n_attacked: int
+    n_traces: int
+
+
+def guess_users(train: Traces, traces: Traces) -> NDArray[np.int64]:
+    """Return (n_traces,) the training user with the highest posterior for each trace.
+
+    The posterior under a uniform prior goes with Σ ln W_n(x_{t+1} | x_t) over the transitions
+    inside the trace, W_n the user's maximum-likelihood matrix with 1e-8 for what it does not
+    hold. Of equally likely users the one with the lowest index is named.
+    """
+    matrices = Matrices.of(train)
+    start, pair = matrices.look_up(traces)
+    return _guess(matrices, start, pair)
+
+
+def _guess(
+    matrices: Matrices, start: NDArray[np.int64], pair: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    log = np.log(matrices.probability)
+    return most_likely_users(
+        start, pair, matrices.start, matrices.user, log, np.log(FLOOR), matrices.n_users
+    )
+
+
+def reidentification(
+    train: Traces, synthetic: SyntheticTraces, *, seed: int = 0, budget: int = BUDGET
+) -> Reidentification | None:
+    """Attack the synthetic traces whose owner is known; None if there are none.
+
+    With more than `budget` additions to do, a random subset of the traces is attacked
+    (against all training users), which leaves the rate unbiased.
+    """
+    known = owned(synthetic)
+    if len(known) == 0:
+        return None
+    matrices = Matrices.of(train)
+    traces = known.as_traces()
+    start, pair = matrices.look_up(traces)
+    subset = random_subset(
+        len(known),
+        scatter_work(pair, matrices.holders),
+        budget,
+        generator(seed, "re-identification subset"),
+    )
+    attacked = known
+    if subset is not None:
+        attacked = known.select(subset)
+        start, pair = matrices.look_up(attacked.as_traces())
+    hit = _guess(matrices, start, pair) == attacked.owner
+    low, high = clustered_rate_interval(hit, attacked.owner)
+    replicates = np.unique(attacked.replicate)
+    return Reidentification(
+        rate=float(hit.mean()),
+        low=low,
+        high=high,
+        chance=1.0 / train.n_users,
+        per_replicate=tuple(float(hit[attacked.replicate == r].mean()) for r in replicates),
+        n_attacked=len(attacked),
+        n_traces=len(synthetic),
+    )

@@ -1,0 +1,155 @@
+"""How people move, beyond the paper: trips, reach, stays, places per day.
+
+Each is a histogram (counts per whole number of units), which adds up over users, and is
+compared by the earth mover's distance in one dimension, whose unit is that of the quantity:
+
+- trip length: distance in km of every transition that changes place (haversine);
+- radius of gyration: per user and day with at least two events, the root mean square
+  distance in km of the events from their centre;
+- stay: hours that a user is seen at one place without a gap, counted in instants;
+- places per day: number of distinct places of each user and day.
+
+Kilometres are rounded to 10 m before counting.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from doppeltrace.traces import DAY_SECONDS, Places, Traces
+
+EARTH_RADIUS_KM = 6371.0088
+KM = 0.01
+"""Width of a histogram cell of trip lengths and radii, in km."""
+
+Histogram = NDArray[np.int64]
+
+
+def haversine_km(lat1: NDArray, lng1: NDArray, lat2: NDArray, lng2: NDArray) -> NDArray:
+    """Return great-circle distances in km between points in degrees."""
+    lat1, lng1, lat2, lng2 = (np.radians(x) for x in (lat1, lng1, lat2, lng2))
+    chord = (
+        np.sin(0.5 * (lat2 - lat1)) ** 2
+        + np.cos(lat1) * np.cos(lat2) * np.sin(0.5 * (lng2 - lng1)) ** 2
+    )
+    return 2.0 * EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.minimum(1.0, chord)))
+
+
+def _count_km(km: NDArray) -> Histogram:
+    return np.bincount(np.rint(km / KM).astype(np.int64))
+
+
+def _days(traces: Traces) -> tuple[NDArray[np.int64], int]:
+    """Return (n_events,) the number of each event's user-day, and how many there are."""
+    clock = traces.clock
+    midnight = clock.start.replace(hour=0, minute=0, second=0, microsecond=0)
+    offset = int((clock.start - midnight).total_seconds())
+    day = (offset + traces.instant.astype(np.int64) * clock.instant_seconds) // DAY_SECONDS
+    if not len(day):
+        return np.zeros(0, dtype=np.int64), 0
+    new = (np.diff(day) != 0) | (np.diff(traces.user) != 0)
+    number = np.concatenate([[0], np.cumsum(new)])
+    return number, int(number[-1]) + 1
+
+
+def trip_lengths(traces: Traces) -> Histogram:
+    """Return the histogram of trip lengths in cells of 10 m."""
+    _, origin, destination, _ = traces.transitions()
+    moved = origin != destination
+    origin, destination = origin[moved], destination[moved]
+    lat, lng = traces.places.lat, traces.places.lng
+    return _count_km(haversine_km(lat[origin], lng[origin], lat[destination], lng[destination]))
+
+
+def gyration_radii(traces: Traces) -> Histogram:
+    """Return the histogram of daily radii of gyration in cells of 10 m.
+
+    The centre is the mean of the events' unit vectors, brought back to the sphere.
+    """
+    day, n_days = _days(traces)
+    lat, lng = _radians(traces.places)
+    vectors = np.cos(lat) * np.cos(lng), np.cos(lat) * np.sin(lng), np.sin(lat)
+    x, y, z = (np.bincount(day, v[traces.location], minlength=n_days) for v in vectors)
+    centre_lat = np.degrees(np.arctan2(z, np.hypot(x, y)))
+    centre_lng = np.degrees(np.arctan2(y, x))
+    km = haversine_km(
+        traces.places.lat[traces.location],
+        traces.places.lng[traces.location],
+        centre_lat[day],
+        centre_lng[day],
+    )
+    events = np.bincount(day, minlength=n_days)
+    square = np.bincount(day, km**2, minlength=n_days)
+    several = events >= 2
+    return _count_km(np.sqrt(square[several] / events[several]))
+
+
+def _radians(places: Places) -> tuple[NDArray, NDArray]:
+    return np.radians(places.lat), np.radians(places.lng)
+
+
+def stays(traces: Traces) -> Histogram:
+    """Return the histogram of stays in instants (index 0 is never used).
+
+    A stay is a longest run of consecutive events of one user at one place with no instant
+    left out; its length is last − first instant + 1.
+    """
+    n = traces.n_events
+    if n == 0:
+        return np.zeros(1, dtype=np.int64)
+    broken = (
+        (np.diff(traces.user) != 0)
+        | (np.diff(traces.location) != 0)
+        | (np.diff(traces.instant) > 1)
+    )
+    first = np.concatenate([[0], np.flatnonzero(broken) + 1])
+    last = np.concatenate([first[1:] - 1, [n - 1]])
+    return np.bincount(traces.instant[last] - traces.instant[first] + 1)
+
+
+def places_per_day(traces: Traces) -> Histogram:
+    """Return the histogram of the number of distinct places of each user and day."""
+    day, n_days = _days(traces)
+    pair = np.unique(day * len(traces.places) + traces.location)
+    return np.bincount(np.bincount(pair // len(traces.places), minlength=n_days))
+
+
+MOBILITY = MappingProxyType(
+    {
+        "trip_length_emd": trip_lengths,
+        "gyration_emd": gyration_radii,
+        "stay_emd": stays,
+        "places_per_day_emd": places_per_day,
+    }
+)
+"""The histogram behind each score."""
+
+
+def units(instant_seconds: int) -> Mapping[str, float]:
+    """Return what one histogram cell of each score is worth: km, km, hours, places."""
+    return {
+        "trip_length_emd": KM,
+        "gyration_emd": KM,
+        "stay_emd": instant_seconds / 3600.0,
+        "places_per_day_emd": 1.0,
+    }
+
+
+def add(a: Histogram, b: Histogram) -> Histogram:
+    """Return the sum of two histograms of any lengths."""
+    total = np.zeros(max(len(a), len(b)), dtype=np.int64)
+    total[: len(a)] += a
+    total[: len(b)] += b
+    return total
+
+
+def histogram_emd(a: Histogram, b: Histogram, unit: float = 1.0) -> float:
+    """Return the earth mover's distance of two histograms; NaN if one of them is empty."""
+    if a.sum() == 0 or b.sum() == 0:
+        return float("nan")
+    gap = np.zeros(max(len(a), len(b)))
+    gap[: len(a)] += a / a.sum()
+    gap[: len(b)] -= b / b.sum()
+    return float(np.abs(np.cumsum(gap)).sum() * unit)

@@ -1,0 +1,57 @@
+"""How much of their time people give to a place: VF-TV.
+
+Works on histograms of shape (n_places, 24), which add up over users: how many users gave the
+place a fraction of their events in (0, 1/24], (1/24, 2/24], …, (23/24, 1).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from doppeltrace.traces import Places, Traces
+from doppeltrace.utility.population import total_variation
+
+BINS = 24
+MIN_EVENTS = 5
+"""Users (or synthetic traces) with fewer events are left out."""
+
+
+def fraction_counts(traces: Traces) -> NDArray[np.int64]:
+    """Return (n_places, 24) the number of users per place and bin of their visit-fraction.
+
+    A fraction of exactly 0 or 1 counts nowhere. Only (user, place) pairs that occur are
+    held: never an array of users × places.
+    """
+    n_places = len(traces.places)
+    events = np.diff(traces.offsets)
+    pair, visits = np.unique(traces.user * n_places + traces.location, return_counts=True)
+    user, place = np.divmod(pair, n_places)
+    total = events[user]
+    counted = (total >= MIN_EVENTS) & (visits < total)
+    # ⌈24 f⌉ − 1 in integers: 24 · (c / n) in floats can fall on the wrong side of a bin edge
+    cell = -(-BINS * visits[counted] // total[counted]) - 1
+    histogram = np.bincount(place[counted] * BINS + cell, minlength=n_places * BINS)
+    return histogram.reshape(n_places, BINS)
+
+
+def uniform_fraction_counts(places: Places) -> NDArray[np.int64]:
+    """Return the histogram of users who give every place the fraction 1 / n_places."""
+    histogram = np.zeros((len(places), BINS), dtype=np.int64)
+    histogram[:, -(-BINS // len(places)) - 1] = 1
+    return histogram
+
+
+def vf_tv(test: NDArray, other: NDArray, train: NDArray) -> float:
+    """VF-TV: total variation between visit-fraction distributions, averaged over places.
+
+    Only places that have a distribution in both training and testing traces take part; one
+    that `other` never visits has all its mass in the first bin. NaN if no place takes part.
+    """
+    takes_part = (test.sum(axis=1) > 0) & (train.sum(axis=1) > 0)
+    if not takes_part.any():
+        return float("nan")
+    p = test[takes_part].astype(np.float64)
+    q = other[takes_part].astype(np.float64)
+    q[q.sum(axis=1) == 0, 0] = 1.0
+    p /= p.sum(axis=1, keepdims=True)
+    q /= q.sum(axis=1, keepdims=True)
+    return float(total_variation(p, q).mean())
