@@ -11,7 +11,7 @@ help: ## show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 8
 
 demo: $(VENV)/.ready ## simulate a city, make synthetic traces of it, and score them
-	$(VENV)/bin/doppeltrace demo --out demo-output --overwrite
+	$(VENV)/bin/doppeltrace demo --out demo-out --overwrite
 
 test: $(VENV)/.ready-dev lint ## check style and types, and run every test
 	$(VENV)/bin/python -m pytest -q
@@ -22,7 +22,7 @@ lint: $(VENV)/.ready-dev ## check style and types
 	$(VENV)/bin/mypy
 
 clean: ## remove the virtual environment, caches and the demo's output
-	rm -rf $(VENV) demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo-out .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:

@@ -1,4 +1,4 @@
-"""Folders that appear complete or not at all.
+"""Files and folders that appear complete or not at all.
 
 Everything is written to a hidden folder beside the destination and moved in place by one
 rename at the end. Whatever stops the process before that, the destination is as it was; what
@@ -74,6 +74,32 @@ def atomic_folder(destination: str | Path, *, overwrite: bool = False) -> Iterat
         except BaseException:
             _remove_empty(made)
             raise
+
+
+def check_file(destination: str | Path) -> None:
+    """Raise `OutputError` if a file could not be written there; leaves nothing behind."""
+    target = Path(destination).resolve()
+    if target.is_dir():
+        raise OutputError(f"{target} is a folder: give the name of a file")
+    with _explained(target):
+        probe = target.parent / f".{target.name}.{secrets.token_hex(8)}.partial"
+        probe.touch()
+        probe.unlink()
+
+
+@contextmanager
+def atomic_file(destination: str | Path) -> Iterator[Path]:
+    """Yield a path to write to; on success it becomes `destination`, else it is removed."""
+    target = Path(destination).resolve()
+    with _explained(target):
+        partial = target.parent / f".{target.name}.{secrets.token_hex(8)}.partial"
+        try:
+            yield partial
+            _sync(partial)
+            os.replace(partial, target)
+            _sync(target.parent)
+        finally:
+            partial.unlink(missing_ok=True)
 
 
 def _check_free(target: Path, overwrite: bool) -> None:

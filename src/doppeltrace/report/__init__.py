@@ -1,0 +1,1 @@
+"""The pages that a run leaves for internal use."""

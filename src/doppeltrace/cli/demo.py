@@ -1,0 +1,49 @@
+"""`doppeltrace demo`: the whole way on a simulated city."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from doppeltrace.cities import simulate_city
+from doppeltrace.cli.console import say
+from doppeltrace.cli.options import build_model
+from doppeltrace.cli.progress import Reporter
+from doppeltrace.cli.run import Run, Wish
+from doppeltrace.cli.synthesize import announce_paths
+
+SEED = 20200101
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the release.")] = Path("demo-out"),
+    users: Annotated[
+        int, typer.Option(help="Users of the city, half of them for testing.")
+    ] = 1000,
+    places: Annotated[int, typer.Option(help="Places of the city.")] = 400,
+    model: Annotated[str, typer.Option(help="Name of the synthesizer.")] = "ppmtf",
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an earlier run.")
+    ] = False,
+) -> None:
+    """Simulate a city, make synthetic traces of it, test, release and score them.
+
+    Nobody lives in the simulated city, so here the seed is no secret.
+    """
+    synthesizer = build_model(model, {"seed": SEED}, None)
+    wish = Wish(out=out, seed=SEED, traces_per_user=2, k=10, eta=1.0, count_all=True,
+                overwrite=overwrite)  # fmt: skip
+    wish.check()
+    reporter = Reporter()
+    with reporter.phase("city"):
+        city = simulate_city(users, places, seed=SEED)
+        train, test = city.split()
+    say(
+        f"a simulated city: {users:,} users in {len(city.cluster_names)} clusters "
+        f"({', '.join(city.cluster_names)}), {places:,} places, {city.traces.n_events:,} events"
+    )
+    source = {"path": "simulated city", "seed": SEED, "users": users, "places": places}
+    run = Run(wish, synthesizer, source, reporter)
+    announce_paths(run.perform(train, test, title="Synthetic traces of a simulated city"))

@@ -1,0 +1,179 @@
+"""Options that commands share, and how their texts are read."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from doppeltrace.errors import SettingsError
+from doppeltrace.synthesizers import MODELS, Synthesizer
+
+READING = "Reading the input"
+MODEL = "Model"
+TEST = "Deniability test"
+OUTPUT = "Output"
+
+Input = Annotated[Path, typer.Argument(help="File or folder with the traces.", show_default=False)]
+Format = Annotated[
+    str,
+    typer.Option(
+        help="Input format: auto, people-flow (a folder) or table (CSV, TSV or Parquet).",
+        rich_help_panel=READING,
+    ),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="ROLE=NAME",
+        help="Column of a role (user, time, lat, lng, location, offset), if it has none of "
+        "the usual names. Repeat for more.",
+        rich_help_panel=READING,
+    ),
+]
+Places = Annotated[
+    Path | None,
+    typer.Option(help="Table of places: location, lat, lng.", rich_help_panel=READING),
+]
+Grid = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ROWSxCOLUMNS",
+        help="Divide the bounds into a grid, such as 20x20, instead of using places.",
+        rich_help_panel=READING,
+    ),
+]
+BoundsText = Annotated[
+    str | None,
+    typer.Option(
+        "--bounds",
+        metavar="S,W,N,E",
+        help="Box in degrees; events outside are dropped and counted.",
+        rich_help_panel=READING,
+    ),
+]
+TopPlaces = Annotated[
+    int | None,
+    typer.Option(help="Keep only this many most visited places.", rich_help_panel=READING),
+]
+Timezone = Annotated[
+    str | None,
+    typer.Option(help="Local time zone, such as Asia/Tokyo.", rich_help_panel=READING),
+]
+TimeFormat = Annotated[
+    str | None,
+    typer.Option(help="strptime format of unusual times.", rich_help_panel=READING),
+]
+InstantMinutes = Annotated[
+    int | None,
+    typer.Option(help="Length of a time instant (60).", rich_help_panel=READING),
+]
+InstantsPerSlot = Annotated[
+    int | None,
+    typer.Option(help="Instants in a time slot (1).", rich_help_panel=READING),
+]
+FirstHour = Annotated[
+    float | None,
+    typer.Option(help="First hour of the day that counts (0).", rich_help_panel=READING),
+]
+LastHour = Annotated[
+    float | None,
+    typer.Option(help="Hour of the day at which counting ends (24).", rich_help_panel=READING),
+]
+Daily = Annotated[
+    bool | None,
+    typer.Option(
+        "--daily/--no-daily",
+        help="Whether slots repeat every day (yes).",
+        rich_help_panel=READING,
+    ),
+]
+DropInvalid = Annotated[
+    bool,
+    typer.Option(
+        "--drop-invalid",
+        help="Leave rows with impossible values out, and count them, instead of stopping.",
+        rich_help_panel=READING,
+    ),
+]
+
+
+def reader_options(
+    *,
+    columns: list[str] | None,
+    places: Path | None,
+    grid: str | None,
+    bounds: str | None,
+    drop_invalid: bool,
+    **plain: Any,
+) -> dict[str, Any]:
+    """Return the options that were given, as `doppeltrace.io.readers.read` takes them."""
+    options = {
+        "columns": _pairs(columns) if columns else None,
+        "places": places,
+        "grid": None if grid is None else _numbers(grid.lower().split("x"), 2, int, "grid"),
+        "bounds": None if bounds is None else _numbers(bounds.split(","), 4, float, "bounds"),
+        "drop_invalid": drop_invalid or None,
+        **plain,
+    }
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def build_model(name: str, given: dict[str, Any], extra: list[str] | None) -> Synthesizer:
+    """Return the named model with these settings; its constructor checks their ranges.
+
+    Parameters
+    ----------
+    given : settings that have options of their own; None counts as not given.
+    extra : `NAME=VALUE` texts for all others.
+    """
+    if name not in MODELS:
+        raise SettingsError(f"--model {name} is not known: choose from {', '.join(MODELS)}")
+    model = MODELS[name]
+    settings = {key: value for key, value in given.items() if value is not None}
+    for key, text in _pairs(extra or [], "--set").items():
+        try:
+            settings[key] = ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            settings[key] = text
+    known = inspect.signature(model).parameters
+    strange = [key for key in settings if key not in known]
+    if strange:
+        raise SettingsError(
+            f"setting {strange[0]} does not apply to the model {name}, which takes "
+            f"{', '.join(known)}"
+        )
+    try:
+        return model(**settings)
+    except TypeError as error:
+        raise SettingsError(f"--model {name}: {error}") from error
+
+
+def settings_of(model: Synthesizer) -> dict[str, Any]:
+    """Return the settings of a model, except its seed."""
+    names = inspect.signature(type(model)).parameters
+    return {n: getattr(model, n) for n in names if n != "seed" and hasattr(model, n)}
+
+
+def _pairs(texts: list[str], option: str = "--columns") -> dict[str, str]:
+    pairs = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name and equals and value):
+            raise SettingsError(f"{option} {text!r} must have the form NAME=VALUE")
+        pairs[name.strip().replace("-", "_")] = value.strip()
+    return pairs
+
+
+def _numbers(texts: list[str], count: int, kind: type, option: str) -> tuple:
+    try:
+        numbers = tuple(kind(text) for text in texts)
+    except ValueError:
+        numbers = ()
+    if len(numbers) != count:
+        example = {"grid": "20x20", "bounds": "35.65,139.68,35.75,139.80"}[option]
+        raise SettingsError(f"--{option} {','.join(texts)!r} must look like {example}")
+    return numbers

@@ -1,0 +1,116 @@
+"""Progress and time left for each phase: a bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from doppeltrace.cli.console import asides
+from doppeltrace.progress import Step
+
+SECONDS_BETWEEN_LINES = 3.0
+
+
+class Reporter:
+    """Hears of every `Step`, shows where the work stands, and keeps each phase's time.
+
+    Attributes
+    ----------
+    seconds : phase → time it took, in the order of the phases.
+    """
+
+    def __init__(
+        self, console: Console = asides, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.seconds: dict[str, float] = {}
+        self._console = console
+        self._now = now
+        self._bars: Progress | None = None
+        self._tasks: dict[str, TaskID] = {}
+        self._started: dict[str, float] = {}
+        self._last_line = -float("inf")
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[Reporter]:
+        """Time a phase; steps reported inside it may have phases of their own."""
+        began = self._now()
+        if self._console.is_terminal:
+            self._bars = self._bars or self._new_bars()
+            self._bars.start()
+            self._task(name, None)
+        else:
+            self._console.print(f"{name} …")
+        try:
+            yield self
+        finally:
+            self.seconds[name] = self._now() - began
+            if self._bars is not None:
+                for task in self._bars.tasks:
+                    if task.total is None:
+                        self._bars.update(task.id, total=1, completed=1)
+                self._bars.stop()
+        if not self._console.is_terminal:
+            self._console.print(f"{name} done in {readable_time(self.seconds[name])}")
+
+    def __call__(self, step: Step) -> None:
+        """Show one step."""
+        now = self._now()
+        began = self._started.setdefault(step.phase, now)
+        figures = "  ".join(f"{name} {value:.4g}" for name, value in step.figures.items())
+        if self._bars is not None:
+            self._bars.update(
+                self._task(step.phase, step.total),
+                total=step.total,
+                completed=step.done,
+                figures=figures,
+            )
+        elif now - self._last_line >= SECONDS_BETWEEN_LINES:
+            self._last_line = now
+            # the first step starts the watch, so it is not among those that were timed
+            rate = (now - began) / max(step.done - 1, 1)
+            left = rate * (step.total - step.done)
+            estimate = f"  {readable_time(left)} left" if step.done > 1 else ""
+            self._console.print(
+                f"{step.phase} {step.done:,}/{step.total:,}{estimate}  {figures}".rstrip()
+            )
+
+    def _task(self, name: str, total: int | None) -> TaskID:
+        assert self._bars is not None
+        if name not in self._tasks:
+            self._tasks[name] = self._bars.add_task(name, total=total, figures="")
+        return self._tasks[name]
+
+    def _new_bars(self) -> Progress:
+        return Progress(
+            TextColumn("{task.description:<12}"),
+            BarColumn(bar_width=30),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[figures]}"),
+            console=self._console,
+        )
+
+
+def readable_time(seconds: float) -> str:
+    """Return a duration as people say it: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

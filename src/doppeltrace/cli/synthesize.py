@@ -1,0 +1,222 @@
+"""`doppeltrace synthesize`: from a file of traces to a release."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from doppeltrace.cli import options
+from doppeltrace.cli.console import results, say, warn
+from doppeltrace.cli.options import MODEL, OUTPUT, TEST, build_model, reader_options
+from doppeltrace.cli.progress import Reporter
+from doppeltrace.cli.run import Run, Wish, file_hash
+from doppeltrace.io.readers import read
+from doppeltrace.release import Release
+from doppeltrace.streams import fresh_seed
+
+
+class OutputFormat(StrEnum):
+    """How released traces are written."""
+
+    csv = "csv"
+    parquet = "parquet"
+
+
+def synthesize(
+    input: options.Input,
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="Folder for the release; appears complete or not at all.",
+            rich_help_panel=OUTPUT,
+        ),
+    ],
+    model: Annotated[
+        str, typer.Option(help="Name of the synthesizer.", rich_help_panel=MODEL)
+    ] = "ppmtf",
+    traces_per_user: Annotated[
+        int, typer.Option(help="Synthetic traces per input user.", rich_help_panel=MODEL)
+    ] = 1,
+    length: Annotated[
+        int | None,
+        typer.Option(
+            help="Events per trace; by default the clock's instants.",
+            rich_help_panel=MODEL,
+            show_default=False,
+        ),
+    ] = None,
+    alpha: Annotated[
+        float | None,
+        typer.Option(
+            help="Precision of the counts: high for utility, low for privacy.",
+            rich_help_panel=MODEL,
+        ),
+    ] = None,
+    factors: Annotated[
+        int | None, typer.Option(help="Number of factors z.", rich_help_panel=MODEL)
+    ] = None,
+    iterations: Annotated[
+        int | None, typer.Option(help="Training iterations.", rich_help_panel=MODEL)
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Any other setting of the model. Repeat for more.",
+            rich_help_panel=MODEL,
+        ),
+    ] = None,
+    k: Annotated[
+        int,
+        typer.Option(
+            "--k", help="Users who must plausibly stand behind a trace.", rich_help_panel=TEST
+        ),
+    ] = 10,
+    eta: Annotated[
+        float,
+        typer.Option(
+            help="How alike their likelihoods must be (within e^η).", rich_help_panel=TEST
+        ),
+    ] = 1.0,
+    verifiers: Annotated[
+        int | None,
+        typer.Option(
+            help="Test against this many users drawn at random; by default all.",
+            rich_help_panel=TEST,
+            show_default=False,
+        ),
+    ] = None,
+    no_test: Annotated[
+        bool,
+        typer.Option(
+            "--no-test",
+            help="Release without the test: for models that have none, and for research only.",
+            rich_help_panel=TEST,
+        ),
+    ] = False,
+    output_format: Annotated[
+        OutputFormat, typer.Option(help="Format of the traces.", rich_help_panel=OUTPUT)
+    ] = OutputFormat.csv,
+    overwrite: Annotated[
+        bool,
+        typer.Option("--overwrite", help="Replace an earlier run.", rich_help_panel=OUTPUT),
+    ] = False,
+    keep_model: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also keep the trained model in this file. It is as secret as the input.",
+            rich_help_panel=OUTPUT,
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            help="Seed, to repeat a run; by default from the operating system. Keep it secret.",
+            show_default=False,
+        ),
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(help="Threads; by default all cores.", show_default=False)
+    ] = None,
+    format: options.Format = "auto",
+    columns: options.Columns = None,
+    places: options.Places = None,
+    grid: options.Grid = None,
+    bounds: options.BoundsText = None,
+    top_places: options.TopPlaces = None,
+    timezone: options.Timezone = None,
+    time_format: options.TimeFormat = None,
+    instant_minutes: options.InstantMinutes = None,
+    instants_per_slot: options.InstantsPerSlot = None,
+    first_hour: options.FirstHour = None,
+    last_hour: options.LastHour = None,
+    daily: options.Daily = None,
+    drop_invalid: options.DropInvalid = False,
+) -> None:
+    """Make synthetic traces of INPUT, test each of them, and release those that pass.
+
+    Writes to the output folder the traces (traces.csv or traces.parquet: the only file that
+    may be published), and for internal use manifest.json and report.html.
+
+    A folder of people flow, ten traces per user:
+
+      doppeltrace synthesize people_flow/ --traces-per-user 10 --out run
+
+    Check-ins at venues, in two-hour slots that repeat daily:
+
+      doppeltrace synthesize checkins.csv.gz --places venues.csv --top-places 1000
+      --instants-per-slot 2 --k 10 --eta 1 --out run
+
+    Positions, put on a grid, every 20 minutes of the day:
+
+      doppeltrace synthesize gps.parquet --grid 20x20 --bounds 35.65,139.68,35.75,139.80
+      --timezone Asia/Tokyo --instant-minutes 20 --first-hour 9 --last-hour 19 --out run
+    """
+    chosen = fresh_seed() if seed is None else seed
+    synthesizer = build_model(
+        model,
+        {"alpha": alpha, "factors": factors, "iterations": iterations, "seed": chosen,
+         "threads": threads},
+        settings,
+    )  # fmt: skip
+    wish = Wish(
+        out=out,
+        seed=chosen,
+        traces_per_user=traces_per_user,
+        length=length,
+        k=None if no_test else k,
+        eta=eta,
+        verifiers=verifiers,
+        output_format=output_format.value,
+        overwrite=overwrite,
+        keep_model=keep_model,
+    )
+    wish.check()
+    wish.check_model(synthesizer)
+    reading = reader_options(
+        columns=columns,
+        places=places,
+        grid=grid,
+        bounds=bounds,
+        top_places=top_places,
+        timezone=timezone,
+        time_format=time_format,
+        instant_minutes=instant_minutes,
+        instants_per_slot=instants_per_slot,
+        first_hour=first_hour,
+        last_hour=last_hour,
+        daily=daily,
+        drop_invalid=drop_invalid,
+    )
+    if seed is not None:
+        warn(
+            "the seed was given: whoever learns it can replay every user's random numbers and "
+            "so link released traces to users; keep it secret, or leave --seed out"
+        )
+    if no_test:
+        warn("no deniability test: every trace is released, whomever it resembles")
+    reporter = Reporter()
+    with reporter.phase("reading"):
+        data = read(input, format, **reading)
+    say(str(data.validation))
+    source = {
+        "path": input,
+        "sha256": file_hash(input),
+        "options": {name: str(value) for name, value in reading.items()},
+        "validation": data.validation.to_dict(),
+    }
+    run = Run(wish, synthesizer, source, reporter)
+    announce_paths(run.perform(data.train, title=f"Synthetic traces of {input.name}"))
+
+
+def announce_paths(done: Release) -> None:
+    """Print where everything is."""
+    results.print(f"released {done.released:,} of {done.made:,} traces ({done.events:,} events)")
+    results.print(f"traces    {done.traces}")
+    results.print(f"manifest  {done.manifest}  (internal: holds the seed)")
+    results.print(f"report    {done.folder / 'report.html'}  (internal)")
