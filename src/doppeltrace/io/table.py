@@ -10,7 +10,7 @@ import polars as pl
 
 from doppeltrace.discretize.when import regular_clock
 from doppeltrace.discretize.where import keep_places, most_visited
-from doppeltrace.errors import InputError, SettingsError
+from doppeltrace.errors import InputError, SettingsError, require
 from doppeltrace.io._events import (
     ROLES,
     add_times,
@@ -87,11 +87,14 @@ def read_table(
     drop_invalid : drop and count rows with missing or impossible values, instead of raising
         `InputError` on the first.
     """
+    if bounds is not None and not isinstance(bounds, Bounds):
+        require(len(bounds) == 4, "bounds need four numbers: south, west, north, east")
+        bounds = Bounds(*bounds)
+    require(grid is None or len(grid) == 2, "grid needs two numbers: rows and columns")
     rows = load(source)
     found = find_columns(rows, ROLES, columns)
     require_role(rows, found, "user")
     require_role(rows, found, "time")
-    box = bounds if isinstance(bounds, Bounds) or bounds is None else Bounds(*bounds)
     if "offset" in found and timezone is not None:
         if columns and "offset" in columns:
             raise SettingsError("timezone and an offset column exclude each other: give one")
@@ -99,14 +102,14 @@ def read_table(
     check_where(rows, found, places, grid)
     if len(rows.frame) == 0:
         raise InputError(f"{rows.name}: there are no rows below the header")
-    given = None if places is None else read_places(places, bounds=box)
+    given = None if places is None else read_places(places, bounds=bounds)
     used = [r for r in ROLES if r in found and not (r in ("lat", "lng") and given is not None)]
     if grid is not None and "location" in used:
         used.remove("location")
     frame = select_roles(rows, {role: found[role] for role in used})
     tally = Tally(rows.name, rows_read=len(frame))
     frame = add_times(frame, found, tally, timezone, time_format, naive_is_utc)
-    for fault in row_faults(used, found, given, box):
+    for fault in row_faults(used, found, given, bounds):
         if drop_invalid:
             frame = tally.drop(frame, fault.where, fault.reason)
         else:
@@ -114,7 +117,7 @@ def read_table(
             refuse(rows.name, frame, fault, hint)
     refuse_empty(rows.name, frame, "no row is valid: see the columns chosen (--columns)")
     frame = order_events(frame, used, tally)
-    frame, where = locate(frame, tally, given, grid, box)
+    frame, where = locate(frame, tally, given, grid, bounds)
     if clock is None:
         clock = regular_clock(
             frame["local"],
