@@ -51,11 +51,7 @@ def parse_times(column: pl.Series, time_format: str | None = None) -> tuple[pl.S
     column = column.alias("time")
     nothing = pl.repeat(None, len(column), dtype=pl.Int64, eager=True)
     if column.dtype == pl.String and time_format is not None:
-        try:
-            column = column.str.to_datetime(time_format, strict=False, time_unit="us")
-        except pl.exceptions.PolarsError as error:
-            reason = str(error).splitlines()[0]
-            raise SettingsError(f"time_format {time_format!r} does not work: {reason}") from error
+        column = column.str.to_datetime(time_format, strict=False, time_unit="us")
     if isinstance(column.dtype, pl.Datetime):
         offset = nothing
         if column.dtype.time_zone is not None:

@@ -81,18 +81,25 @@ def add_times(
 
 
 def row_faults(
-    used: list[str], found: dict[str, str], given: Places | None, box: Bounds | None
+    used: list[str],
+    found: dict[str, str],
+    given: Places | None,
+    box: Bounds | None,
+    time_format: str | None,
 ) -> list[Fault]:
     """Return the faults of rows, in the order in which they are looked for."""
     faults = [missing(role, found[role]) for role in used]
     name = found["time"]
-    example = "like 2020-01-31T09:20:00+09:00 or unix seconds: correct it or give --time-format"
+    if time_format is None:
+        wanted = "like 2020-01-31T09:20:00+09:00 or unix seconds: correct it or give --time-format"
+    else:
+        wanted = f"of the format {time_format!r} (--time-format): correct one of them"
     faults.append(
         Fault(
             pl.col("read").is_null(),
             "time",
             name,
-            f"is not a time {example}",
+            f"is not a time {wanted}",
             f"{name} is not a time",
         )
     )

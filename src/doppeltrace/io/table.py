@@ -109,7 +109,7 @@ def read_table(
     frame = select_roles(rows, {role: found[role] for role in used})
     tally = Tally(rows.name, rows_read=len(frame))
     frame = add_times(frame, found, tally, timezone, time_format, naive_is_utc)
-    for fault in row_faults(used, found, given, bounds):
+    for fault in row_faults(used, found, given, bounds, time_format):
         if drop_invalid:
             frame = tally.drop(frame, fault.where, fault.reason)
         else:
