@@ -29,10 +29,10 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.ready: pyproject.toml | $(VENV)/bin/python
-	$(PIP) install -e .
+	$(PIP) install --no-compile -e .
 	@touch $@
 
 # The developer's tools bring the package along, so one install serves both.
 $(VENV)/.ready-dev: pyproject.toml | $(VENV)/bin/python
-	$(PIP) install -e '.[dev]'
+	$(PIP) install --no-compile -e '.[dev]'
 	@touch $@ $(VENV)/.ready
