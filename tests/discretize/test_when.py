@@ -47,6 +47,12 @@ def test_unreadable_times(text):
     assert parse_times(pl.Series([text], dtype=pl.String))[0].to_list() == [None]
 
 
+def test_rows_that_leave_the_usual_layout():
+    written, offset = parse_times(pl.Series(["2012-07-01T12:00:00Z", None, "2012-07-01T12:00"]))
+    assert written.to_list() == [NOON, None, NOON]
+    assert offset.to_list() == [0, None, None]
+
+
 def test_a_format_of_one_s_own():
     text = pl.Series(["Sun Jul 01 12:00:00 +0000 2012", "rubbish"])
     written, offset = parse_times(text, "%a %b %d %H:%M:%S %z %Y")

@@ -15,6 +15,9 @@ ISO = (
     r"^\s*(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2})?(?:[.,](\d{1,9}))?"
     r"\s*(Z|z|UTC|[+-]\d{2}(?::?\d{2})?)?\s*$"
 )
+USUAL = (("%Y-%m-%dT%H:%M:%SZ", 0), ("%Y-%m-%dT%H:%M:%S", None), ("%Y-%m-%d %H:%M:%S", None))
+"""The commonest layouts of ISO, and the offset from UTC that they name."""
+
 UNIX_SECONDS = (1e8, 1e11)
 """From 1973 on; excludes milliseconds and calendar dates such as 20200131."""
 
@@ -81,6 +84,12 @@ def _from_unix(seconds: pl.Series) -> pl.Series:
 
 
 def _parse_iso(text: pl.Series) -> tuple[pl.Series, pl.Series]:
+    for layout, minutes_east in USUAL:  # several times as fast as the general way below
+        if text.head(1).str.to_datetime(layout, strict=False).null_count() == 0:
+            written = text.str.to_datetime(layout, strict=False, time_unit="us")
+            if written.null_count() == text.null_count():
+                offset = pl.repeat(minutes_east, len(text), dtype=pl.Int64, eager=True)
+                return written, offset
     part = text.str.extract_groups(ISO).struct.unnest()
     day, minute, second, fraction, zone = (pl.col(str(i)) for i in range(1, 6))
     moment = pl.concat_str(day, pl.lit("T"), minute, second.fill_null(":00"))

@@ -122,11 +122,12 @@ def order_events(frame: pl.DataFrame, used: list[str], tally: Tally) -> pl.DataF
     """Drop exact duplicates and order the rows by user, exact time and place."""
     where = [role for role in ("location", "lat", "lng") if role in used]
     frame = frame.with_columns(finite_number(r).alias(r) for r in where if r != "location")
-    event = pl.struct("user", "local", "moment", *where)
-    frame = tally.drop(frame, ~event.is_first_distinct(), "exact duplicate")
     backwards = pl.col("moment").diff().over("user") < pl.duration(seconds=0)
     tally.unsorted = int(frame.select(backwards.sum()).item())
-    return frame.sort("user", "moment", *where)
+    event = ["user", "moment", *where, "local"]
+    frame = frame.sort(*event, ROW)
+    again = pl.all_horizontal(pl.col(column) == pl.col(column).shift() for column in event)
+    return tally.drop(frame, again.fill_null(False), "exact duplicate")
 
 
 def locate(
