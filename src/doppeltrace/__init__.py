@@ -1,6 +1,7 @@
 """doppeltrace: synthetic location traces that are useful, private and fast to make."""
 
 from doppeltrace.cities import City, simulate_city
+from doppeltrace.deniability.deterministic import Deniability, deniability_test
 from doppeltrace.errors import DoppeltraceError, InputError, NotFittedError, SettingsError
 from doppeltrace.evaluation import evaluate
 from doppeltrace.io.dataset import Dataset
@@ -11,6 +12,7 @@ from doppeltrace.io.synthetic import read_synthetic
 from doppeltrace.io.table import read_table
 from doppeltrace.io.validation import Validation
 from doppeltrace.scorecard import Scorecard
+from doppeltrace.synthesizers.ppmtf import PPMTF
 from doppeltrace.traces import Bounds, Clock, Places, SyntheticTraces, Traces
 
 __version__ = "0.1.0"
@@ -20,15 +22,18 @@ __all__ = [
     "City",
     "Clock",
     "Dataset",
+    "Deniability",
     "DoppeltraceError",
     "InputError",
     "NotFittedError",
+    "PPMTF",
     "Places",
     "Scorecard",
     "SettingsError",
     "SyntheticTraces",
     "Traces",
     "Validation",
+    "deniability_test",
     "evaluate",
     "read",
     "read_people_flow",

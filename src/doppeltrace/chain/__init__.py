@@ -1,0 +1,1 @@
+"""Step (iii): draw traces by Metropolis–Hastings, without building a transition matrix."""

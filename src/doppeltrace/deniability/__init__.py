@@ -1,0 +1,1 @@
+"""Step (iv): test whether a synthetic trace could as well have come from other users."""

@@ -1,0 +1,1 @@
+"""Step (ii): factorize both tensors together by Gibbs sampling."""

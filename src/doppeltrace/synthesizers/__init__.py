@@ -1,8 +1,9 @@
 """The front doors: every synthesizer has the same `fit` and `sample`."""
 
 from doppeltrace.synthesizers.base import Synthesizer
+from doppeltrace.synthesizers.ppmtf import PPMTF
 
-MODELS: dict[str, type[Synthesizer]] = {}
+MODELS: dict[str, type[Synthesizer]] = {model.name: model for model in (PPMTF,)}
 """Name on the command line → synthesizer."""
 
-__all__ = ["MODELS", "Synthesizer"]
+__all__ = ["MODELS", "PPMTF", "Synthesizer"]

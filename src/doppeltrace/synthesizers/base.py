@@ -8,8 +8,9 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from doppeltrace.deniability.likelihood import FormulaLikelihood, Likelihood
 from doppeltrace.engine.local import use_threads
-from doppeltrace.errors import InputError, NotFittedError, require
+from doppeltrace.errors import InputError, NotFittedError, SettingsError, require
 from doppeltrace.progress import Callback, silent
 from doppeltrace.streams import fresh_seed
 from doppeltrace.traces import SyntheticTraces, Traces
@@ -75,9 +76,7 @@ class Synthesizer(ABC):
         train = self.train
         require(traces_per_user >= 1, "traces_per_user must be at least 1")
         require(seed is None or seed >= 0, "seed must be a non-negative integer")
-        chosen = (
-            np.arange(train.n_users) if users is None else np.asarray(users, dtype=np.int64)
-        )
+        chosen = np.arange(train.n_users) if users is None else np.asarray(users, dtype=np.int64)
         require(
             chosen.ndim == 1 and bool(np.all((chosen >= 0) & (chosen < train.n_users))),
             f"users must be indexes from 0 to {train.n_users - 1}",
@@ -98,6 +97,19 @@ class Synthesizer(ABC):
             places=train.places,
             clock=train.clock,
         )
+
+    def log_likelihood(
+        self, locations: NDArray[np.int32], users: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return (n_traces, len(users)) ln p(y = M(m)), where the synthesizer has one."""
+        raise SettingsError(
+            f"{type(self).__name__} has no likelihoods, so its traces cannot be tested for "
+            "plausible deniability"
+        )
+
+    def likelihood(self) -> Likelihood:
+        """Return what the deniability tests ask for likelihoods."""
+        return FormulaLikelihood(self.log_likelihood)
 
     @abstractmethod
     def _fit(self, traces: Traces, callback: Callback) -> None:

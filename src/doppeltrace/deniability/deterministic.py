@@ -1,0 +1,125 @@
+"""Privacy Test 1 of the paper: which traces are releasable with (k, η)-plausible deniability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from doppeltrace import streams
+from doppeltrace.deniability.likelihood import Likelihood
+from doppeltrace.engine.local import use_threads
+from doppeltrace.errors import InputError, require
+from doppeltrace.progress import Callback, Step, silent
+from doppeltrace.traces import SyntheticTraces
+
+BLOCK_VERIFIERS = 64
+"""Verifiers between two looks at which traces have already passed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Deniability:
+    """What the test found.
+
+    Attributes
+    ----------
+    plausible : (n_traces,) int64, k′: users (the input user among them) whose likelihood lies
+        in the input user's bin; counted up to k only, if `count_all` was False.
+    passed : (n_traces,) bool, k′ ≥ k.
+    k, eta : the test's parameters.
+    n_verifiers : size of U*.
+    counted_all : whether `plausible` is complete.
+    """
+
+    plausible: NDArray[np.int64]
+    passed: NDArray[np.bool_]
+    k: int
+    eta: float
+    n_verifiers: int
+    counted_all: bool
+
+    @property
+    def pass_rate(self) -> float:
+        """Share of traces that passed."""
+        return float(self.passed.mean()) if len(self.passed) else float("nan")
+
+    def pass_rate_at(self, k: ArrayLike) -> NDArray[np.float64]:
+        """Return the share of traces with k′ ≥ k for each k (the paper's pass-rate plot)."""
+        ks = np.asarray(k)
+        require(
+            self.counted_all or bool(np.all(ks <= self.k)),
+            "the test stopped counting at k: run it with count_all=True for larger k",
+        )
+        return (self.plausible[:, None] >= np.atleast_1d(ks)[None, :]).mean(axis=0)
+
+
+def deniability_test(
+    model: Any,
+    synthetic: SyntheticTraces,
+    *,
+    k: int = 10,
+    eta: float = 1.0,
+    verifiers: int | ArrayLike | None = None,
+    seed: int | None = None,
+    count_all: bool = True,
+    callback: Callback = silent,
+) -> Deniability:
+    """Run Privacy Test 1 on every trace.
+
+    Let i be the bin of the input user, e^{−(i+1)η} < p(y = M(n)) ≤ e^{−iη}. A trace passes if
+    at least k users of U* ∪ {u_n} are in that bin.
+
+    Parameters
+    ----------
+    model : a fitted synthesizer that has likelihoods.
+    verifiers : U*: None for all training users, an int for that many at random, or indexes.
+    seed : seed of a random U*, or None to draw one from the operating system.
+    count_all : False stops counting a trace at k, which is all that pass or fail needs.
+    """
+    require(k >= 1, "k must be at least 1")
+    require(eta > 0, "eta must be positive")
+    n_users = model.train.n_users
+    require(k <= n_users, f"k = {k} exceeds the {n_users} training users: lower k")
+    chosen = _verifiers(verifiers, n_users, seed)
+    if np.any(synthetic.owner < 0) or np.any(synthetic.locations < 0):
+        raise InputError("the deniability test needs complete traces and their input users")
+    likelihood: Likelihood = model.likelihood()
+    with use_threads(model.threads):
+        own = likelihood.own(synthetic)
+        bin_number = np.floor(-own / eta)
+        lower, upper = -(bin_number + 1) * eta, -bin_number * eta
+        plausible = np.ones(len(synthetic), np.int64)  # the input user counts
+        undecided = np.arange(len(synthetic))
+        for first in range(0, len(chosen), BLOCK_VERIFIERS):
+            if not count_all:
+                undecided = undecided[plausible[undecided] < k]
+                if len(undecided) == 0:
+                    break
+            block = chosen[first : first + BLOCK_VERIFIERS]
+            plausible[undecided] += likelihood.count(
+                synthetic.select(undecided), block, lower[undecided], upper[undecided]
+            )
+            callback(
+                Step("deniability test", min(first + BLOCK_VERIFIERS, len(chosen)), len(chosen))
+            )
+    if not count_all:
+        plausible = np.minimum(plausible, k)
+    return Deniability(plausible, plausible >= k, k, eta, len(chosen), count_all)
+
+
+def _verifiers(given: int | ArrayLike | None, n_users: int, seed: int | None) -> NDArray[np.int64]:
+    """Return the indexes of U*, in random order if they are drawn."""
+    if given is None:
+        return np.arange(n_users)
+    if isinstance(given, (int, np.integer)):
+        require(given >= 1, "the number of verifiers must be at least 1")
+        rng = streams.generator(streams.fresh_seed() if seed is None else seed, "verifiers")
+        return rng.permutation(n_users)[: min(int(given), n_users)]
+    chosen = np.unique(np.asarray(given, dtype=np.int64))
+    require(
+        len(chosen) > 0 and chosen[0] >= 0 and chosen[-1] < n_users,
+        f"verifiers must be indexes from 0 to {n_users - 1}",
+    )
+    return chosen

@@ -1,0 +1,119 @@
+"""How the tests learn ln p(y = M(m)): from a chain, pruned, or from a model's own formula."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from doppeltrace.deniability import _kernels as kernels
+from doppeltrace.traces import SyntheticTraces
+
+
+class Likelihood(Protocol):
+    """What the tests need of a model, for a fixed set of traces."""
+
+    def own(self, traces: SyntheticTraces) -> NDArray[np.float64]:
+        """Return (n_traces,) ln p(y = M(owner))."""
+
+    def count(
+        self,
+        traces: SyntheticTraces,
+        verifiers: NDArray[np.int64],
+        lower: NDArray[np.float64],
+        upper: NDArray[np.float64],
+    ) -> NDArray[np.int64]:
+        """Return (n_traces,) how many verifiers but the owner have lower < ln p ≤ upper."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChainLikelihood:
+    """A model that speaks `chain._protocol`: users are dropped as soon as they cannot count."""
+
+    model: Any
+    n_slots: int
+    n_places: int
+
+    def log_likelihood(
+        self, locations: NDArray[np.int32], slots: NDArray[np.int32], users: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return (n_traces, len(users)) ln p(y = M(m)), in full."""
+        out = np.empty((len(locations), len(users)))
+        kernels.log_likelihoods(
+            self.model, users, locations, slots, self.n_slots, self.n_places, out
+        )
+        return out
+
+    def own(self, traces: SyntheticTraces) -> NDArray[np.float64]:
+        """Return (n_traces,) ln p(y = M(owner))."""
+        order = np.argsort(traces.owner, kind="stable")
+        owners, starts = np.unique(traces.owner[order], return_index=True)
+        sorted_values = np.empty(len(traces))
+        kernels.own_log_likelihoods(
+            self.model,
+            owners,
+            np.append(starts, len(traces)),
+            traces.locations[order],
+            traces.clock.slot(traces.instants),
+            self.n_slots,
+            self.n_places,
+            sorted_values,
+        )
+        values = np.empty(len(traces))
+        values[order] = sorted_values
+        return values
+
+    def count(
+        self,
+        traces: SyntheticTraces,
+        verifiers: NDArray[np.int64],
+        lower: NDArray[np.float64],
+        upper: NDArray[np.float64],
+    ) -> NDArray[np.int64]:
+        """Return (n_traces,) how many verifiers but the owner have lower < ln p ≤ upper."""
+        counts = np.zeros((numba.get_num_threads(), len(traces)), np.int64)
+        kernels.count_in_bin(
+            self.model,
+            verifiers,
+            traces.locations,
+            traces.owner,
+            traces.clock.slot(traces.instants),
+            self.n_slots,
+            self.n_places,
+            lower,
+            upper,
+            counts,
+        )
+        return counts.sum(axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class FormulaLikelihood:
+    """A model with a likelihood of its own: `log_likelihood(locations, users)`."""
+
+    log_likelihood: Callable[[NDArray[np.int32], NDArray[np.int64]], NDArray[np.float64]]
+
+    def own(self, traces: SyntheticTraces) -> NDArray[np.float64]:
+        """Return (n_traces,) ln p(y = M(owner))."""
+        values = np.empty(len(traces))
+        for owner in np.unique(traces.owner):
+            mine = np.flatnonzero(traces.owner == owner)
+            values[mine] = self.log_likelihood(traces.locations[mine], np.array([owner]))[:, 0]
+        return values
+
+    def count(
+        self,
+        traces: SyntheticTraces,
+        verifiers: NDArray[np.int64],
+        lower: NDArray[np.float64],
+        upper: NDArray[np.float64],
+    ) -> NDArray[np.int64]:
+        """Return (n_traces,) how many verifiers but the owner have lower < ln p ≤ upper."""
+        values = self.log_likelihood(traces.locations, verifiers)
+        inside = (values > lower[:, None]) & (values <= upper[:, None])
+        inside &= verifiers[None, :] != traces.owner[:, None]
+        return inside.sum(axis=1)

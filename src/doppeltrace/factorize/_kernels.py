@@ -1,0 +1,163 @@
+"""Kernels of the Gaussian sampler: sums over observed elements, and row draws.
+
+A row's precision needs the *gram* Σ f fᵀ and its mean the *moment* Σ r f over the row's
+observed elements, where f is the Hadamard product of two other rows. Factor rows come padded
+with zeros to a multiple of four columns (Z); a gram is kept as the 4 × 4 blocks on and above
+its diagonal, H = 16 · Z/4 · (Z/4 + 1) / 2 floats.
+
+Layout of the arguments `t_*` (transitions) and `v_*` (visits): CSR by user, see
+`tensors.SparseTensor`; t_row is the location i, t_col the next location j, v_row the location
+i, v_col the slot l.
+"""
+
+import math
+
+import numpy as np
+from numba import njit, prange
+
+from doppeltrace._stream_kernels import normal, seed_stream
+from doppeltrace.factorize._simd import add_outers
+
+
+@njit(cache=True)
+def _gather(row, col, count, first, last, left, right, quads, gram, moment):
+    """Add the elements first … last − 1, f = left[row] ∘ right[col], to gram and moment.
+
+    gram (H,), moment (Z,); quads : see `_simd.add_outers`.
+    """
+    e = first
+    while e + 4 <= last:
+        i = (np.intp(row[e]), np.intp(row[e + 1]), np.intp(row[e + 2]), np.intp(row[e + 3]))
+        j = (np.intp(col[e]), np.intp(col[e + 1]), np.intp(col[e + 2]), np.intp(col[e + 3]))
+        add_outers(gram, 0, left, i, right, j, quads)
+        e += 4
+    while e < last:
+        add_outers(gram, 0, left, (np.intp(row[e]),), right, (np.intp(col[e]),), quads)
+        e += 1
+    for e in range(first, last):
+        if count[e] > 0:
+            r = np.float32(count[e])
+            for k in range(len(moment)):
+                moment[k] += r * left[row[e], k] * right[col[e], k]
+
+
+@njit(cache=True)
+def _draw_row(gram, moment, alpha, precision, weighted_mean, state, out):
+    """Draw out (z,) ~ N(μ*, Λ*⁻¹), Λ* = Λ + α gram, Λ* μ* = Λμ + α moment.
+
+    Λ* = L Lᵀ; solve L y = Λ*μ*; then Lᵀ x = y + ε gives x = μ* + L⁻ᵀ ε.
+    """
+    z = len(out)
+    low = np.empty((z, z))
+    at = 0
+    for p in range(0, z, 4):
+        for q in range(p, z, 4):
+            for x in range(p, min(p + 4, z)):
+                for y in range(max(q, x), min(q + 4, z)):
+                    low[y, x] = precision[y, x] + alpha * gram[at + 4 * (x - p) + y - q]
+            at += 16
+    for p in range(z):
+        y = weighted_mean[p] + alpha * moment[p]
+        d = low[p, p]
+        for q in range(p):
+            y -= low[p, q] * out[q]
+            d -= low[p, q] * low[p, q]
+        d = math.sqrt(d)
+        low[p, p] = d
+        out[p] = y / d
+        for r in range(p + 1, z):
+            v = low[r, p]
+            for q in range(p):
+                v -= low[r, q] * low[p, q]
+            low[r, p] = v / d
+    for p in range(z):
+        out[p] += normal(state)
+    for p in range(z - 1, -1, -1):
+        v = out[p]
+        for q in range(p + 1, z):
+            v -= low[q, p] * out[q]
+        out[p] = v / low[p, p]
+
+
+@njit(cache=True)
+def _squared_error(gram, moment, squares, a):
+    """Return Σ (r − aᵀf)² = Σ r² − 2 aᵀ Σ r f + aᵀ (Σ f fᵀ) a, never below 0."""
+    z = len(a)
+    total = squares
+    for p in range(z):
+        total -= 2.0 * a[p] * moment[p]
+    at = 0
+    for p in range(0, z, 4):
+        for q in range(p, z, 4):
+            for x in range(p, min(p + 4, z)):
+                for y in range(max(q, x), min(q + 4, z)):
+                    twice = 1.0 if x == y else 2.0
+                    total += twice * a[x] * a[y] * gram[at + 4 * (x - p) + y - q]
+            at += 16
+    return max(total, 0.0)
+
+
+@njit(cache=True, parallel=True)
+def draw_users(
+    t_offsets, t_row, t_col, t_count, v_offsets, v_row, v_col, v_count,
+    b, c, d, quads, h, alpha, precision, weighted_mean, key, out, error,
+):  # fmt: skip
+    """Draw every user's row a_n given B, C, D; eqs. (A_RBCDPsiA) to (mu_An_ast).
+
+    b, c, d : (R, Z) float32; h : floats in a gram.
+    out : (n_users, z) float64 receives A; error : (n_users,) the squared error of the fit.
+    """
+    for n in prange(len(out)):
+        gram = np.zeros(h, np.float32)
+        moment = np.zeros(b.shape[1], np.float32)
+        t_first, t_last = t_offsets[n], t_offsets[n + 1]
+        v_first, v_last = v_offsets[n], v_offsets[n + 1]
+        _gather(t_row, t_col, t_count, t_first, t_last, b, c, quads, gram, moment)
+        _gather(v_row, v_col, v_count, v_first, v_last, b, d, quads, gram, moment)
+        state = np.empty(4, np.uint64)
+        seed_stream(key, n, state)
+        _draw_row(gram, moment, alpha, precision, weighted_mean, state, out[n])
+        squares = 0.0
+        for e in range(t_first, t_last):
+            squares += np.float64(t_count[e]) ** 2
+        for e in range(v_first, v_last):
+            squares += np.float64(v_count[e]) ** 2
+        error[n] = _squared_error(gram, moment, squares, out[n])
+
+
+@njit(cache=True, parallel=True)
+def scatter_users(offsets, source, target, count, a, other, quads, shards, gram, moment):
+    """Add every element, f = a[n] ∘ other[source], to the sums of its target row.
+
+    shards : (lanes, 2) first and last user of the shard that each lane takes.
+    a (n_users, Z), other (·, Z); gram (lanes, R, H), moment (lanes, R, Z): all float32.
+    """
+    n_rows, h = gram.shape[1], gram.shape[2]
+    for lane in prange(len(shards)):
+        for n in range(shards[lane, 0], shards[lane, 1]):
+            for e in range(offsets[n], offsets[n + 1]):
+                i = np.intp(source[e])
+                j = np.intp(target[e])
+                add_outers(gram, (lane * n_rows + j) * h, a, (n,), other, (i,), quads)
+                if count[e] > 0:
+                    r = np.float32(count[e])
+                    for k in range(a.shape[1]):
+                        moment[lane, j, k] += r * a[n, k] * other[i, k]
+
+
+@njit(cache=True, parallel=True)
+def add_shards(parts, total):
+    """Add parts (lanes, R, H) float32 to total (R, H) float64, lane by lane."""
+    for r in prange(len(total)):
+        for lane in range(len(parts)):
+            for k in range(total.shape[1]):
+                total[r, k] += parts[lane, r, k]
+
+
+@njit(cache=True, parallel=True)
+def draw_rows(gram, moment, alpha, precision, weighted_mean, key, out):
+    """Draw every row of B, C or D from its sums; gram (R, H), moment (R, Z) float64."""
+    for r in prange(len(out)):
+        state = np.empty(4, np.uint64)
+        seed_stream(key, r, state)
+        _draw_row(gram[r], moment[r], alpha, precision, weighted_mean, state, out[r])
