@@ -119,7 +119,7 @@ def _verifiers(given: int | ArrayLike | None, n_users: int, seed: int | None) ->
         return rng.permutation(n_users)[: min(int(given), n_users)]
     chosen = np.unique(np.asarray(given, dtype=np.int64))
     require(
-        len(chosen) > 0 and chosen[0] >= 0 and chosen[-1] < n_users,
+        bool(len(chosen) > 0 and chosen[0] >= 0 and chosen[-1] < n_users),
         f"verifiers must be indexes from 0 to {n_users - 1}",
     )
     return chosen

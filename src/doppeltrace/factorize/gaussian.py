@@ -132,7 +132,7 @@ class _Sum(NamedTuple):
     offsets: NDArray[np.int64]
     source: NDArray
     target: NDArray
-    count: NDArray
+    value: NDArray
     other: NDArray[np.float32]
 
 
@@ -179,7 +179,7 @@ def _sum_over_shards(
         moment_parts[:] = 0.0
         for part in sums:
             kernels.scatter_users(
-                part.offsets, part.source, part.target, part.count,
+                part.offsets, part.source, part.target, part.value,
                 a, part.other, _quads(a), chosen, gram_parts, moment_parts,
             )  # fmt: skip
         kernels.add_shards(gram_parts[: len(chosen)], gram)
