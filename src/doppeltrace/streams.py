@@ -26,7 +26,7 @@ def _sequence(seed: int, purpose: str, path: tuple[int, ...]) -> np.random.SeedS
 
 def key(seed: int, purpose: str, *path: int) -> NDArray[np.uint64]:
     """Return the (4,) key from which kernels derive the streams of this purpose."""
-    return _sequence(seed, purpose, path).generate_state(4, np.uint64)
+    return _sequence(seed, purpose, path).generate_state(4, np.uint64).astype(np.uint64)
 
 
 def generator(seed: int, purpose: str, *path: int) -> np.random.Generator:

@@ -438,7 +438,7 @@ class SyntheticTraces:
             users=np.arange(n),
             offsets=np.concatenate([[0], np.cumsum(present.sum(axis=1))]),
             location=self.locations[present],
-            instant=np.broadcast_to(self.instants, (n, length))[present],
+            instant=np.broadcast_to(self.instants.astype(np.int32), (n, length))[present],
             places=self.places,
             clock=self.clock,
         )

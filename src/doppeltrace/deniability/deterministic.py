@@ -118,8 +118,6 @@ def _verifiers(given: int | ArrayLike | None, n_users: int, seed: int | None) ->
         rng = streams.generator(streams.fresh_seed() if seed is None else seed, "verifiers")
         return rng.permutation(n_users)[: min(int(given), n_users)]
     chosen = np.unique(np.asarray(given, dtype=np.int64))
-    require(
-        bool(len(chosen) > 0 and chosen[0] >= 0 and chosen[-1] < n_users),
-        f"verifiers must be indexes from 0 to {n_users - 1}",
-    )
+    inside = len(chosen) > 0 and chosen[0] >= 0 and chosen[-1] < n_users
+    require(bool(inside), f"verifiers must be indexes from 0 to {n_users - 1}")
     return chosen

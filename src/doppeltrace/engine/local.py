@@ -10,7 +10,7 @@ import numba
 def use_threads(threads: int | None) -> Iterator[None]:
     """Let kernels use this many threads (None: all cores; never more than there are)."""
     before = numba.get_num_threads()
-    most = numba.config.NUMBA_NUM_THREADS
+    most = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
     numba.set_num_threads(most if threads is None else min(threads, most))
     try:
         yield
