@@ -24,6 +24,12 @@ DISTRICTS = {
 }
 """Category → centre and radius, in units of the city's side."""
 
+STOPS = (0.06, 0.16, 0.27, 0.73, 0.84, 0.94)
+"""Where along each line commuters live."""
+
+QUARTERS = ((0.1, 0.65), (0.35, 0.9), (0.65, 0.7), (0.62, 0.1), (0.35, 0.35), (0.9, 0.4))
+"""Where all others live."""
+
 LINES = (np.array([1.0, 0.0]), np.array([0.0, 1.0]))
 """Directions of the two rail lines through the centre: west–east and south–north."""
 

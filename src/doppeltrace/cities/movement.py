@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from doppeltrace.cities.layout import DISTRICTS, Raster
+from doppeltrace.cities.layout import DISTRICTS, QUARTERS, STOPS, Raster
 from doppeltrace.traces import Clock
 
 SPEED = 0.30
@@ -143,13 +143,17 @@ class Simulator:
         )
 
     def _homes(self, line: NDArray, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Return (n, 2) homes: beside a user's line and off the centre, else anywhere."""
+        """Return (n, 2) homes in neighbourhoods: along a user's line, else between the lines."""
         n = len(line)
-        home = rng.random((n, 2))
-        far = 0.5 + rng.choice([-1.0, 1.0], size=n) * rng.uniform(0.2, 0.5, size=n)
-        beside = 0.5 + rng.normal(0.0, 0.04, size=n)
-        home[line == 0] = np.column_stack([far, beside])[line == 0]
-        home[line == 1] = np.column_stack([beside, far])[line == 1]
+        stop = np.array(STOPS)[rng.choice(len(STOPS), size=n)]
+        on_line = [
+            np.column_stack([stop, np.full(n, 0.5)]),
+            np.column_stack([np.full(n, 0.5), stop]),
+        ]
+        centre = np.array(QUARTERS)[rng.choice(len(QUARTERS), size=n)]
+        for number, stops in enumerate(on_line):
+            centre[line == number] = stops[line == number]
+        home = np.clip(centre + rng.normal(0.0, 0.035, size=(n, 2)), 0.0, 1.0)
         night = np.zeros(n, dtype=np.int64)
         return self.points[self.raster.nearest(home[:, 0], home[:, 1], night)]
 
