@@ -2,6 +2,7 @@
 
 from doppeltrace.cities import City, simulate_city
 from doppeltrace.deniability.deterministic import Deniability, deniability_test
+from doppeltrace.deniability.randomized import RandomizedRelease, randomized_release
 from doppeltrace.errors import DoppeltraceError, InputError, NotFittedError, SettingsError
 from doppeltrace.evaluation import evaluate
 from doppeltrace.io.dataset import Dataset
@@ -12,6 +13,7 @@ from doppeltrace.io.synthetic import read_synthetic
 from doppeltrace.io.table import read_table
 from doppeltrace.io.validation import Validation
 from doppeltrace.scorecard import Scorecard
+from doppeltrace.synthesizers.itf import ITF
 from doppeltrace.synthesizers.ppmtf import PPMTF
 from doppeltrace.traces import Bounds, Clock, Places, SyntheticTraces, Traces
 
@@ -24,10 +26,12 @@ __all__ = [
     "Dataset",
     "Deniability",
     "DoppeltraceError",
+    "ITF",
     "InputError",
     "NotFittedError",
     "PPMTF",
     "Places",
+    "RandomizedRelease",
     "Scorecard",
     "SettingsError",
     "SyntheticTraces",
@@ -35,6 +39,7 @@ __all__ = [
     "Validation",
     "deniability_test",
     "evaluate",
+    "randomized_release",
     "read",
     "read_people_flow",
     "read_synthetic",

@@ -55,22 +55,22 @@ class SparseTensor:
         return self.row.itemsize + self.column.itemsize + self.count.itemsize
 
     @classmethod
-    def empty(cls, shape: tuple[int, int, int]) -> SparseTensor:
-        """Return a tensor of which no element is observed."""
-        return _assemble(shape, np.zeros(shape[0] + 1, np.int64), np.empty(0, np.int64), None)
+    def empty_like(cls, other: SparseTensor) -> SparseTensor:
+        """Return a tensor of the same shape and types of which no element is observed."""
+        nothing = np.zeros_like(other.offsets)
+        return cls(other.shape, nothing, other.row[:0], other.column[:0], other.count[:0])
 
 
 def _assemble(
     shape: tuple[int, int, int],
     offsets: NDArray[np.int64],
     cell: NDArray[np.int64],
-    count: NDArray | None,
+    count: NDArray,
 ) -> SparseTensor:
     """Return the tensor of the cells row · n_columns + column of each user."""
-    index_type = _smallest(max(shape[1], shape[2], np.iinfo(np.uint8).max + 1) - 1)
+    index_type = _smallest(max(shape[1] - 1, shape[2] - 1, np.iinfo(np.uint8).max + 1))
     row, column = np.divmod(cell, shape[2])
-    values = np.empty(0, np.uint8) if count is None else count
-    return SparseTensor(shape, offsets, row.astype(index_type), column.astype(index_type), values)
+    return SparseTensor(shape, offsets, row.astype(index_type), column.astype(index_type), count)
 
 
 def _count(

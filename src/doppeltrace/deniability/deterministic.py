@@ -97,13 +97,12 @@ def deniability_test(
                 undecided = undecided[plausible[undecided] < k]
                 if len(undecided) == 0:
                     break
+            callback(Step("deniability test", first, len(chosen)))
             block = chosen[first : first + BLOCK_VERIFIERS]
             plausible[undecided] += likelihood.count(
                 synthetic.select(undecided), block, lower[undecided], upper[undecided]
             )
-            callback(
-                Step("deniability test", min(first + BLOCK_VERIFIERS, len(chosen)), len(chosen))
-            )
+    callback(Step("deniability test", len(chosen), len(chosen)))
     if not count_all:
         plausible = np.minimum(plausible, k)
     return Deniability(plausible, plausible >= k, k, eta, len(chosen), count_all)
@@ -114,7 +113,7 @@ def _verifiers(given: int | ArrayLike | None, n_users: int, seed: int | None) ->
     if given is None:
         return np.arange(n_users)
     if isinstance(given, (int, np.integer)):
-        require(given >= 1, "the number of verifiers must be at least 1")
+        require(int(given) >= 1, "the number of verifiers must be at least 1")
         rng = streams.generator(streams.fresh_seed() if seed is None else seed, "verifiers")
         return rng.permutation(n_users)[: min(int(given), n_users)]
     chosen = np.unique(np.asarray(given, dtype=np.int64))

@@ -35,7 +35,7 @@ def _gather(row, col, count, first, last, left, right, quads, gram, moment):
         add_outers(gram, 0, left, (np.intp(row[e]),), right, (np.intp(col[e]),), quads)
         e += 1
     for e in range(first, last):
-        if count[e] > 0:
+        if count[e] != 0:
             r = np.float32(count[e])
             for k in range(len(moment)):
                 moment[k] += r * left[row[e], k] * right[col[e], k]
@@ -139,7 +139,7 @@ def scatter_users(offsets, source, target, count, a, other, quads, shards, gram,
                 i = np.intp(source[e])
                 j = np.intp(target[e])
                 add_outers(gram, (lane * n_rows + j) * h, a, (n,), other, (i,), quads)
-                if count[e] > 0:
+                if count[e] != 0:
                     r = np.float32(count[e])
                     for k in range(a.shape[1]):
                         moment[lane, j, k] += r * a[n, k] * other[i, k]

@@ -61,10 +61,13 @@ class Info:
     rmse: float
 
 
-def init(observations: Observations, factors: int, seed: int) -> State:
-    """Return the start: every entry uniform on [0, 1)."""
+def init(observations: Observations, factors: int, seed: int, part: int = 0) -> State:
+    """Return the start: every entry uniform on [0, 1).
+
+    part : tells apart the streams of factorizations under one seed.
+    """
     users, places, slots = observations.visits.shape
-    rng = streams.generator(seed, "initial factors")
+    rng = streams.generator(seed, "initial factors", part)
     return State(
         Factors(*(rng.random((rows, factors)) for rows in (users, places, places, slots))),
         0,
@@ -72,12 +75,17 @@ def init(observations: Observations, factors: int, seed: int) -> State:
 
 
 def step(
-    state: State, observations: Observations, alpha: float, prior: NormalWishart, seed: int
+    state: State,
+    observations: Observations,
+    alpha: float,
+    prior: NormalWishart,
+    seed: int,
+    part: int = 0,
 ) -> tuple[State, Info]:
     """Draw Ψ and then Θ once, each given the current values of the others."""
     iteration = state.iteration + 1
     old = state.factors
-    rng = streams.generator(seed, "hyper-parameters", iteration)
+    rng = streams.generator(seed, "hyper-parameters", iteration, part)
     psi_a, psi_b, psi_c, psi_d = (
         prior.given(rows).draw(rng) for rows in (old.A, old.B, old.C, old.D)
     )
@@ -89,14 +97,14 @@ def step(
     kernels.draw_users(
         t.offsets, t.row, t.column, t.count, v.offsets, v.row, v.column, v.count,
         b, c, d, _quads(b), _gram_size(b.shape[1]), alpha, *_prior_terms(psi_a),
-        streams.key(seed, "draw A", iteration), a_new, error,
+        streams.key(seed, "draw A", iteration, part), a_new, error,
     )  # fmt: skip
     a = _padded(a_new)
 
     def draw(name: str, rows: NDArray, psi: Hyper, *sums: _Sum) -> NDArray[np.float64]:
         gram, moment = _sum_over_shards(a, len(rows), sums)
         out = np.empty_like(rows)
-        key = streams.key(seed, f"draw {name}", iteration)
+        key = streams.key(seed, f"draw {name}", iteration, part)
         kernels.draw_rows(gram, moment, alpha, *_prior_terms(psi), key, out)
         return out
 

@@ -84,7 +84,7 @@ class PPMTF(ChainSynthesizer):
         self.floor = floor
         self.holdout = holdout
         self._prior = NormalWishart.of(factors, mean=mu0, strength=beta0, scale=w0, degrees=nu0)
-        self._state: gaussian.State | None = None
+        self._states: list[gaussian.State] = []
         self._chain: FactorChain | None = None
         self.history: list[dict[str, float]] = []
 
@@ -110,14 +110,15 @@ class PPMTF(ChainSynthesizer):
     def factors_(self) -> Factors:
         """Θ = (A, B, C, D); raises `NotFittedError` before `fit`."""
         self.train  # noqa: B018  (raises before fit)
-        assert self._state is not None
-        return self._state.factors
+        return self._states[0].factors
 
     @property
     def chain(self) -> FactorChain:
         """The chain of Θ."""
+        self.train  # noqa: B018  (raises before fit)
         if self._chain is None:
-            self._chain = factor_chain(self.factors_, floor=self.floor)
+            first, last = self._states[0].factors, self._states[-1].factors
+            self._chain = factor_chain(first, last, floor=self.floor)
         return self._chain
 
     def fit(
@@ -147,34 +148,46 @@ class PPMTF(ChainSynthesizer):
             f"factors = {self.n_factors} exceeds the {len(traces.places)} locations: "
             "lower the number of factors",
         )
-        observed = self._observe(traces)
-        split = [
+        parts = [self._hold_out(part) for part in self._parts(self._observe(traces))]
+        self._chain = None
+        self.history = []
+        self._states = [
+            gaussian.init(training, self.n_factors, self.seed, part)
+            for part, (training, _) in enumerate(parts)
+        ]
+        if self._checkpoint is not None and self._checkpoint.exists():
+            self._resume(traces)
+        total = self.iterations * len(parts)
+        for part, (training, held_out) in enumerate(parts):
+            while self._states[part].iteration < self.iterations:
+                self._states[part], info = gaussian.step(
+                    self._states[part], training, self.alpha, self._prior, self.seed, part
+                )
+                figures = {"rmse": info.rmse}
+                if self.holdout:
+                    figures["heldout_rmse"] = gaussian.rmse(self._states[part].factors, held_out)
+                self.history.append(figures)
+                done = part * self.iterations + self._states[part].iteration
+                if self._checkpoint is not None and (
+                    done % self._checkpoint_every == 0 or done == total
+                ):
+                    self._write(self._checkpoint, traces)
+                callback(Step("training", done, total, figures))
+
+    def _parts(self, observed: Observations) -> list[Observations]:
+        """Return what is factorized: here both tensors at once."""
+        return [observed]
+
+    def _hold_out(self, observed: Observations) -> tuple[Observations, Observations]:
+        """Return (for training, held out)."""
+        (t, t_out), (v, v_out) = (
             tensors.hold_out(tensor, self.holdout, self.seed, name)
             for tensor, name in (
                 (observed.transitions, "transitions"),
                 (observed.visits, "visits"),
             )
-        ]
-        training = Observations(split[0][0], split[1][0]) if self.holdout else observed
-        held_out = Observations(split[0][1], split[1][1])
-        self._chain = None
-        self.history = []
-        self._state = gaussian.init(training, self.n_factors, self.seed)
-        if self._checkpoint is not None and self._checkpoint.exists():
-            self._resume(traces)
-        while self._state.iteration < self.iterations:
-            self._state, info = gaussian.step(
-                self._state, training, self.alpha, self._prior, self.seed
-            )
-            figures = {"rmse": info.rmse}
-            if self.holdout:
-                figures["heldout_rmse"] = gaussian.rmse(self._state.factors, held_out)
-            self.history.append(figures)
-            done = self._state.iteration
-            last = done == self.iterations
-            if self._checkpoint is not None and (done % self._checkpoint_every == 0 or last):
-                self._write(self._checkpoint, traces)
-            callback(Step("training", done, self.iterations, figures))
+        )
+        return Observations(t, v), Observations(t_out, v_out)
 
     def _observe(self, traces: Traces) -> Observations:
         """Step (i): count, trim, and sample zeros."""
@@ -210,17 +223,20 @@ class PPMTF(ChainSynthesizer):
         """
         theta = Factors(*(np.asarray(m, dtype=np.float64) for m in (A, B, C, D)))
         expected = (like.n_users, len(like.places), len(like.places), like.clock.n_slots)
-        actual = tuple(len(m) for m in (theta.A, theta.B, theta.C, theta.D))
-        z = theta.n_factors
-        if actual != expected or any(
-            m.ndim != 2 or m.shape[1] != z for m in (theta.A, theta.B, theta.C, theta.D)
-        ):
+        matrices = (theta.A, theta.B, theta.C, theta.D)
+        if any(m.ndim != 2 or m.shape[1:] != theta.A.shape[1:] for m in matrices):
+            raise InputError("factors must be four matrices with the same number of columns")
+        actual = tuple(len(m) for m in matrices)
+        if actual != expected:
             raise InputError(
                 f"factors have {actual} rows, but the data have {expected} "
                 "users, places, places and slots"
             )
+        if not all(np.all(np.isfinite(m)) for m in matrices):
+            raise InputError("factors hold NaN or infinite entries")
+        z = theta.n_factors
         model = cls(factors=z, **settings)
-        model._state = gaussian.State(theta, model.iterations)
+        model._states = [gaussian.State(theta, model.iterations)]
         model._train = like
         return model
 
@@ -241,17 +257,20 @@ class PPMTF(ChainSynthesizer):
         return model
 
     def _write(self, path: Path, traces: Traces) -> None:
-        assert self._state is not None
-        theta = self._state.factors
         about = {
             "model": self.name,
             "settings": self.settings,
             "seed": str(self.seed),
-            "iteration": self._state.iteration,
+            "iterations": [state.iteration for state in self._states],
             "history": self.history,
             "data": fingerprint(traces),
         }
-        write_model(path, {"A": theta.A, "B": theta.B, "C": theta.C, "D": theta.D}, about)
+        arrays = {
+            f"{name}{part}": getattr(state.factors, name)
+            for part, state in enumerate(self._states)
+            for name in "ABCD"
+        }
+        write_model(path, arrays, about)
 
     def _resume(self, traces: Traces) -> None:
         assert self._checkpoint is not None
@@ -263,6 +282,11 @@ class PPMTF(ChainSynthesizer):
                 f"checkpoint {self._checkpoint} was made with other settings or another seed: "
                 "use those, or remove the file to start anew"
             )
+        if int(about["iteration"]) > self.iterations:
+            raise InputError(
+                f"checkpoint {self._checkpoint} is {about['iteration']} iterations old, beyond "
+                f"the {self.iterations} asked for: ask for more, or remove the file to start anew"
+            )
         self._restore(self._checkpoint, arrays, about, traces)
 
     def _restore(
@@ -270,8 +294,10 @@ class PPMTF(ChainSynthesizer):
     ) -> None:
         if about["data"] != fingerprint(traces):
             raise InputError(f"{path} was made from other data: use the same input")
-        theta = Factors(*(arrays[name] for name in "ABCD"))
-        self._state = gaussian.State(theta, int(about["iteration"]))
+        self._states = [
+            gaussian.State(Factors(*(arrays[f"{name}{part}"] for name in "ABCD")), iteration)
+            for part, iteration in enumerate(about["iterations"])
+        ]
         self.history = list(about["history"])
 
 
