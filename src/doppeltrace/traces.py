@@ -192,7 +192,7 @@ class Clock:
         cycle: int | None = None,
     ) -> Clock:
         """Return the clock whose slot i is the set of positions `slots[i]` (a partition)."""
-        positions = np.concatenate([np.asarray(s, dtype=np.int64) for s in slots])
+        positions = np.array([p for members in slots for p in members], dtype=np.int64)
         n = len(positions)
         if n == 0 or not np.array_equal(np.sort(positions), np.arange(n)):
             raise SettingsError("slots must together hold each position 0 … n − 1 exactly once")

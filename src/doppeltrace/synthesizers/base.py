@@ -46,6 +46,7 @@ class Synthesizer(ABC):
         """Learn from traces; `callback` hears of every step."""
         if traces.n_events == 0:
             raise InputError("there are no events to learn from")
+        self._train = None  # an interrupted fit leaves no model, not a half-trained one
         with use_threads(self.threads):
             self._fit(traces, callback)
         self._train = traces
