@@ -196,6 +196,8 @@ class Clock:
         n = len(positions)
         if n == 0 or not np.array_equal(np.sort(positions), np.arange(n)):
             raise SettingsError("slots must together hold each position 0 … n − 1 exactly once")
+        if not all(len(members) for members in slots):
+            raise SettingsError("slots must each hold at least one position")
         slot_of = np.empty(n, dtype=np.int32)
         for number, members in enumerate(slots):
             slot_of[np.asarray(members, dtype=np.int64)] = number
