@@ -17,7 +17,7 @@ Value = float | int | str | list[float | None] | list[float] | list[str] | None
 # fields of the attacks in the flat form, behind the attack's prefix
 REIDENTIFICATION = ("rate", "low", "high", "chance", "per_replicate", "n_attacked")
 MEMBERSHIP = ("advantage", "low", "high", "chance", "chance_high", "p_value", "per_replicate")
-COPIES = ("longest", "mean", "quantile95", "whole", "n_checked")
+COPIES = ("longest", "mean", "quantile95", "whole")
 
 HEADER = ("score", "synthetic", "± / 95 % interval", "training", "uniform / chance", "unit")
 

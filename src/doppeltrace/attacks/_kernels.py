@@ -99,37 +99,3 @@ def largest_scores(
             largest[user, group[y]] = max(largest[user, group[y]], base + gain[user])
             gain[user] = 0.0
     return largest
-
-
-@njit(cache=True)
-def longest_shared_runs(
-    query_start, query_follows, query_cell, cell_start, cell_event, event_follows
-):
-    """Return (n_queries,) the longest run of consecutive events shared with one known trace.
-
-    Parameters
-    ----------
-    query_start : (n_queries + 1,) slices of the query events.
-    query_follows : (n_query_events,) True if the event is one instant after the one before
-        it in the same trace.
-    query_cell : number of the event's (position, place) cell, −1 if no known event is there.
-    cell_start, cell_event : known events of each cell, as row numbers.
-    event_follows : (n_events,) as `query_follows`, for the known events.
-    """
-    n_queries = len(query_start) - 1
-    longest = np.zeros(n_queries, dtype=np.int64)
-    run = np.zeros(len(event_follows), dtype=np.int64)
-    seen_at = np.full(len(event_follows), -1, dtype=np.int64)  # last query event matched here
-    for y in range(n_queries):
-        for q in range(query_start[y], query_start[y + 1]):
-            if query_cell[q] < 0:
-                continue
-            for c in range(cell_start[query_cell[q]], cell_start[query_cell[q] + 1]):
-                event = cell_event[c]
-                length = 1
-                if query_follows[q] and event_follows[event] and seen_at[event - 1] == q - 1:
-                    length += run[event - 1]
-                run[event] = length
-                seen_at[event] = q
-                longest[y] = max(longest[y], length)
-    return longest

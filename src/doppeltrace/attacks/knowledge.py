@@ -17,6 +17,12 @@ from doppeltrace.traces import SyntheticTraces, Traces
 FLOOR = 1e-8
 """Probability of a transition that a matrix does not hold."""
 
+BUDGET = 1_000_000_000
+"""Additions that an attack may spend before it takes a random subset (a few seconds)."""
+
+PROBE = 2_000
+"""Traces from which the work for all of them is estimated."""
+
 
 @dataclass(frozen=True, eq=False)
 class Matrices:
@@ -69,6 +75,10 @@ class Matrices:
         """Return (n_pairs,) how many users know each pair."""
         return np.diff(self.start)
 
+    def work(self, pair: NDArray[np.int64]) -> int:
+        """Return how many additions it takes to score these transitions under all users."""
+        return int(self.holders[pair[pair >= 0]].sum())
+
     def restrict(self, users: NDArray[np.int64]) -> tuple[Matrices, NDArray[np.int64]]:
         """Return the entries of these users, renumbered in this order, and where they were.
 
@@ -103,19 +113,19 @@ class Matrices:
         return start, np.where(self.pair[position] == wanted, position, -1)
 
 
-def scatter_work(pair: NDArray[np.int64], holders: NDArray[np.int64]) -> int:
-    """Return how many additions it takes to score these transitions under all holders."""
-    return int(holders[pair[pair >= 0]].sum())
-
-
 def random_subset(
-    n: int, work: int, budget: int, draws: np.random.Generator
+    n: int, work: float, budget: int, draws: np.random.Generator
 ) -> NDArray[np.int64] | None:
     """Return a sorted random subset of 0 … n − 1 that costs about `budget`, None for all."""
     if work <= budget:
         return None
     size = max(1, int(n * (budget / work)))
     return np.sort(draws.choice(n, size=size, replace=False))
+
+
+def probe(n: int, draws: np.random.Generator) -> NDArray[np.int64]:
+    """Return up to `PROBE` of 0 … n − 1 at random, from which to estimate the work for all."""
+    return np.sort(draws.choice(n, size=min(n, PROBE), replace=False))
 
 
 def owned(synthetic: SyntheticTraces) -> SyntheticTraces:

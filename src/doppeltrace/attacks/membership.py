@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from doppeltrace.attacks._kernels import largest_scores
 from doppeltrace.attacks.intervals import CONFIDENCE
-from doppeltrace.attacks.knowledge import FLOOR, Matrices, random_subset, scatter_work
-from doppeltrace.attacks.reidentification import BUDGET
+from doppeltrace.attacks.knowledge import BUDGET, FLOOR, Matrices, random_subset
 from doppeltrace.streams import generator
 from doppeltrace.traces import SyntheticTraces, Traces
 
@@ -54,13 +53,23 @@ class Membership:
 
 
 def membership_scores(
-    matrices: Matrices, synthetic: SyntheticTraces, users: NDArray[np.int64]
+    matrices: Matrices,
+    start: NDArray[np.int64],
+    pair: NDArray[np.int64],
+    replicate: NDArray[np.int64],
+    users: NDArray[np.int64],
 ) -> NDArray[np.float64]:
     """Return (len(users), n_replicates) each user's largest ln(z₁ / z₀) in each replicate.
 
     z₁ is the likelihood of a trace under W_n and z₀ under W₀, the mean of all other users'
     matrices, both with 1e-8 where zero. A user who does not know a transition adds
     ln 1e-8 − ln W₀, the same for all such users: the base, over which the others gain.
+
+    Parameters
+    ----------
+    start, pair : the synthetic transitions, as `Matrices.look_up` returns them.
+    replicate : (n_traces,).
+    users : indexes of the users to score.
     """
     others = matrices.n_users - 1
     pair_of = np.repeat(np.arange(len(matrices.pair)), matrices.holders)
@@ -71,8 +80,7 @@ def membership_scores(
     # a pair that only this user knows is zero in W₀; the difference may miss it by rounding
     rest[matrices.holders[pair_of] == 1] = FLOOR
     gain = np.log(matrices.probability) - np.log(rest) - base[pair_of]
-    start, pair = matrices.look_up(synthetic.as_traces())
-    replicates, group = np.unique(synthetic.replicate, return_inverse=True)
+    replicates, group = np.unique(replicate, return_inverse=True)
     return largest_scores(
         start,
         pair,
@@ -108,14 +116,15 @@ def membership_inference(
     W₀ from all users, which leaves the rates unbiased.
     """
     matrices = Matrices.of(train, test)
-    _, pair = matrices.look_up(synthetic.as_traces())
-    work = scatter_work(pair, matrices.holders) + len(synthetic) * matrices.n_users
+    found = matrices.look_up(synthetic.as_traces())
+    work = matrices.work(found[1]) + len(synthetic) * matrices.n_users
     work = max(work, budget * matrices.n_users // MAX_TARGETS)
     members, nonmembers = (
         first + _targets(traces.n_users, work, budget, seed, purpose)
         for traces, first, purpose in ((train, 0, "members"), (test, train.n_users, "others"))
     )
-    scores = membership_scores(matrices, synthetic, np.concatenate([members, nonmembers]))
+    targets = np.concatenate([members, nonmembers])
+    scores = membership_scores(matrices, *found, synthetic.replicate, targets)
     cut = thresholds(scores)
     n_replicates = scores.shape[1]
     # (n_targets, n_thresholds) replicates in which the user is called a member. Whole numbers

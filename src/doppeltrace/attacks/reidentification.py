@@ -9,18 +9,9 @@ from numpy.typing import NDArray
 
 from doppeltrace.attacks._kernels import most_likely_users
 from doppeltrace.attacks.intervals import clustered_rate_interval
-from doppeltrace.attacks.knowledge import (
-    FLOOR,
-    Matrices,
-    owned,
-    random_subset,
-    scatter_work,
-)
+from doppeltrace.attacks.knowledge import BUDGET, FLOOR, Matrices, owned, probe, random_subset
 from doppeltrace.streams import generator
 from doppeltrace.traces import SyntheticTraces, Traces
-
-BUDGET = 2_000_000_000
-"""Additions that an attack may spend before it takes a random subset (a few seconds)."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +43,11 @@ def guess_users(train: Traces, traces: Traces) -> NDArray[np.int64]:
     inside the trace, W_n the user's maximum-likelihood matrix with 1e-8 for what it does not
     hold. Of equally likely users the one with the lowest index is named.
     """
-    matrices = Matrices.of(train)
+    return _guess(Matrices.of(train), traces)
+
+
+def _guess(matrices: Matrices, traces: Traces) -> NDArray[np.int64]:
     start, pair = matrices.look_up(traces)
-    return _guess(matrices, start, pair)
-
-
-def _guess(
-    matrices: Matrices, start: NDArray[np.int64], pair: NDArray[np.int64]
-) -> NDArray[np.int64]:
     log = np.log(matrices.probability)
     return most_likely_users(
         start, pair, matrices.start, matrices.user, log, np.log(FLOOR), matrices.n_users
@@ -78,19 +66,13 @@ def reidentification(
     if len(known) == 0:
         return None
     matrices = Matrices.of(train)
-    traces = known.as_traces()
-    start, pair = matrices.look_up(traces)
-    subset = random_subset(
-        len(known),
-        scatter_work(pair, matrices.holders),
-        budget,
-        generator(seed, "re-identification subset"),
-    )
-    attacked = known
-    if subset is not None:
-        attacked = known.select(subset)
-        start, pair = matrices.look_up(attacked.as_traces())
-    hit = _guess(matrices, start, pair) == attacked.owner
+    draws = generator(seed, "re-identification subset")
+    tried = probe(len(known), draws)
+    _, pair = matrices.look_up(known.select(tried).as_traces())
+    work = matrices.work(pair) * len(known) / len(tried)
+    subset = random_subset(len(known), work, budget, draws)
+    attacked = known if subset is None else known.select(subset)
+    hit = _guess(matrices, attacked.as_traces()) == attacked.owner
     low, high = clustered_rate_interval(hit, attacked.owner)
     replicates = np.unique(attacked.replicate)
     return Reidentification(
