@@ -282,10 +282,10 @@ class PPMTF(ChainSynthesizer):
                 f"checkpoint {self._checkpoint} was made with other settings or another seed: "
                 "use those, or remove the file to start anew"
             )
-        if int(about["iteration"]) > self.iterations:
+        if max(about["iterations"]) > self.iterations:
             raise InputError(
-                f"checkpoint {self._checkpoint} is {about['iteration']} iterations old, beyond "
-                f"the {self.iterations} asked for: ask for more, or remove the file to start anew"
+                f"checkpoint {self._checkpoint} is beyond the {self.iterations} iterations asked "
+                "for: ask for more, or remove the file to start anew"
             )
         self._restore(self._checkpoint, arrays, about, traces)
 
