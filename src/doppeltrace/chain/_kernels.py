@@ -1,48 +1,28 @@
-"""Metropolis–Hastings for any model that speaks `_protocol`."""
+"""Draw traces from any chain that speaks `_protocol`."""
 
 import numpy as np
 from numba import njit, prange
 
-from doppeltrace._stream_kernels import seed_stream, uniform
-from doppeltrace.chain._protocol import (
-    draw_proposal,
-    draw_visit,
-    prepare,
-    proposal,
-    scratch_size,
-    visit,
-)
+from doppeltrace._stream_kernels import seed_stream
+from doppeltrace.chain._protocol import draw_first, draw_next, prepare, scratch_shape
 
 
 @njit(cache=True, parallel=True)
-def sample_traces(model, users, slots, n_places, key, out):
+def sample_traces(chain, users, slots, key, out):
     """Draw the traces of each user, one after the other from the user's own stream.
 
     users : (N,) int64; slots : (T,) int32, the slot of each instant.
     out : (N, traces per user, T) int32.
-
-    A row of Q_{n,i} is drawn exactly by drawing from the proposal row and accepting with the
-    Metropolis–Hastings probability: rejections are its diagonal.
     """
     for u in prange(len(users)):
         n = users[u]
         state = np.empty(4, np.uint64)
         seed_stream(key, n, state)
-        scratch = np.empty(scratch_size(model))
-        buffer = np.empty(n_places)
-        prepare(model, n, scratch)
+        scratch = np.empty(scratch_shape(chain))
+        prepare(chain, n, scratch)
         for r in range(out.shape[1]):
-            here = draw_visit(model, n, slots[0], buffer, state)
+            here = draw_first(chain, n, slots[0], scratch, state)
             out[u, r, 0] = here
             for t in range(1, len(slots)):
-                there = draw_proposal(model, n, here, scratch, buffer, state)
-                if there != here:
-                    forward = visit(model, n, slots[t], here) * proposal(
-                        model, n, here, there, scratch
-                    )
-                    backward = visit(model, n, slots[t], there) * proposal(
-                        model, n, there, here, scratch
-                    )
-                    if uniform(state) * forward < backward:
-                        here = there
+                here = draw_next(chain, n, slots[t], here, scratch, state)
                 out[u, r, t] = here

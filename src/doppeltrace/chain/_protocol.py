@@ -1,49 +1,62 @@
-"""What kernels ask of a model, whatever its kind: seven functions, resolved at compile time.
+"""What kernels ask of a chain, whatever its kind: seven functions, resolved at compile time.
 
-A *model* is a NamedTuple of arrays. Each function below is a name only; a file per kind of
-model (`_factor_kernels.py`) gives it a body with `numba.extending.overload`, chosen by the
-NamedTuple's class. One Metropolis–Hastings kernel and one deniability kernel thus serve every
-model. Probabilities are float64; `scratch` belongs to one user at a time.
+A *chain* is a NamedTuple of arrays. Each function below is a name only; a file per kind of
+chain (`_factor_kernels.py`, `_base_kernels.py`) gives it a body with
+`numba.extending.overload`, chosen by the NamedTuple's class. One sampling kernel and one
+deniability kernel thus serve every chain. Probabilities are float64. `scratch` is a float64
+array of `scratch_shape`, which belongs to one user at a time.
 """
 
-from numba import types
+from numba import njit, types
+
+from doppeltrace._stream_kernels import uniform
 
 
-def is_model(model, kind: type) -> bool:
+def is_chain(chain, kind: type) -> bool:
     """Tell, at compile time, whether a Numba type is the NamedTuple class `kind`."""
-    return isinstance(model, types.BaseNamedTuple) and model.instance_class is kind
+    return isinstance(chain, types.BaseNamedTuple) and chain.instance_class is kind
 
 
-def scratch_size(model):
-    """Return how many floats of scratch the functions below need."""
+def scratch_shape(chain):
+    """Return the shape (rows, columns) of the scratch that the functions below need."""
     raise TypeError
 
 
-def prepare(model, user, scratch):
+def prepare(chain, user, scratch):
     """Forget what scratch holds of another user; call before anything else for this user."""
     raise TypeError
 
 
-def proposal(model, user, origin, destination, scratch):
-    """Return Q*_n(destination | origin)."""
+def draw_first(chain, user, slot, scratch, state):
+    """Draw a place from π_{n,slot}."""
     raise TypeError
 
 
-def proposal_row(model, user, origin, scratch, out):
-    """Write Q*_n(· | origin) to out (X,)."""
+def draw_next(chain, user, slot, here, scratch, state):
+    """Draw the next place from Q_{n,slot}(· | here)."""
     raise TypeError
 
 
-def draw_proposal(model, user, origin, scratch, buffer, state):
-    """Draw a destination from Q*_n(· | origin); buffer (X,) is free to use."""
+def first_probability(chain, user, slot, place, scratch):
+    """Return π_{n,slot}(place)."""
     raise TypeError
 
 
-def visit(model, user, slot, place):
-    """Return π_{n,slot}(place), not normalised."""
+def move_probability(chain, user, slot, here, there, scratch):
+    """Return Q_{n,slot}(there | here), there ≠ here."""
     raise TypeError
 
 
-def draw_visit(model, user, slot, buffer, state):
-    """Draw a place from π_{n,slot}; buffer (X,) is free to use."""
+def stay_probability(chain, user, slot, here, scratch):
+    """Return Q_{n,slot}(here | here)."""
     raise TypeError
+
+
+@njit(cache=True, inline="always")
+def accepts(forward, backward, state):
+    """Accept a proposal with probability min(1, backward / forward), eq. (bmQ_ni).
+
+    forward = π(here) Q*(there | here), backward = π(there) Q*(here | there), both up to one
+    common factor.
+    """
+    return uniform(state) * forward < backward

@@ -17,15 +17,14 @@ BLOCK_USERS = 2048
 
 
 def sample(
-    model: Any,
+    chain: Any,
     users: NDArray[np.int64],
     traces_per_user: int,
     slots: NDArray[np.int32],
-    n_places: int,
     seed: int,
     callback: Callback = silent,
 ) -> NDArray[np.int32]:
-    """Return locations (len(users), traces_per_user, len(slots)) drawn by the chain `model`.
+    """Return locations (len(users), traces_per_user, len(slots)) drawn from a chain.
 
     The first place comes from π_{n,slots[0]}, every further one from Q_{n,slots[t]}.
     """
@@ -33,6 +32,6 @@ def sample(
     out = np.empty((len(users), traces_per_user, len(slots)), np.int32)
     for first in range(0, len(users), BLOCK_USERS):
         block = slice(first, first + BLOCK_USERS)
-        kernels.sample_traces(model, users[block], slots, n_places, key, out[block])
+        kernels.sample_traces(chain, users[block], slots, key, out[block])
         callback(Step("synthesis", min(first + BLOCK_USERS, len(users)), len(users)))
     return out

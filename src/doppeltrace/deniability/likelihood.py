@@ -32,20 +32,16 @@ class Likelihood(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ChainLikelihood:
-    """A model that speaks `chain._protocol`: users are dropped as soon as they cannot count."""
+    """A chain that speaks `chain._protocol`: users are dropped as soon as they cannot count."""
 
-    model: Any
-    n_slots: int
-    n_places: int
+    chain: Any
 
     def log_likelihood(
         self, locations: NDArray[np.int32], slots: NDArray[np.int32], users: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return (n_traces, len(users)) ln p(y = M(m)), in full."""
         out = np.empty((len(locations), len(users)))
-        kernels.log_likelihoods(
-            self.model, users, locations, slots, self.n_slots, self.n_places, out
-        )
+        kernels.log_likelihoods(self.chain, users, locations, slots, out)
         return out
 
     def own(self, traces: SyntheticTraces) -> NDArray[np.float64]:
@@ -54,13 +50,11 @@ class ChainLikelihood:
         owners, starts = np.unique(traces.owner[order], return_index=True)
         sorted_values = np.empty(len(traces))
         kernels.own_log_likelihoods(
-            self.model,
+            self.chain,
             owners,
             np.append(starts, len(traces)),
             traces.locations[order],
             traces.clock.slot(traces.instants),
-            self.n_slots,
-            self.n_places,
             sorted_values,
         )
         values = np.empty(len(traces))
@@ -77,13 +71,11 @@ class ChainLikelihood:
         """Return (n_traces,) how many verifiers but the owner have lower < ln p ≤ upper."""
         counts = np.zeros((numba.get_num_threads(), len(traces)), np.int64)
         kernels.count_in_bin(
-            self.model,
+            self.chain,
             verifiers,
             traces.locations,
             traces.owner,
             traces.clock.slot(traces.instants),
-            self.n_slots,
-            self.n_places,
             lower,
             upper,
             counts,

@@ -40,7 +40,7 @@ class ChainSynthesizer(Synthesizer):
 
     def likelihood(self) -> ChainLikelihood:
         """Return what the deniability tests ask for likelihoods."""
-        return ChainLikelihood(self.chain, self.train.clock.n_slots, len(self.train.places))
+        return ChainLikelihood(self.chain)
 
     def _sample(
         self,
@@ -51,6 +51,4 @@ class ChainSynthesizer(Synthesizer):
         callback: Callback,
     ) -> NDArray[np.int32]:
         slots = self.train.clock.slot(instants)
-        return metropolis.sample(
-            self.chain, users, traces_per_user, slots, len(self.train.places), seed, callback
-        )
+        return metropolis.sample(self.chain, users, traces_per_user, slots, seed, callback)
