@@ -10,7 +10,7 @@ TABLE_OPTIONS = ("--instant-minutes", 20, "--first-hour", 8, "--last-hour", 20)
 
 
 @pytest.fixture
-def synthesize(run, table):
+def synthesize(run, quick_test, table):
     def call(*extra, path=table):
         return run("synthesize", path, "--model", "copycat", *TABLE_OPTIONS, *extra)
 
@@ -34,7 +34,7 @@ def test_release_manifest_and_report(synthesize, table, tmp_path):
     assert manifest["traces"]["made"] == 120 and manifest["traces"]["released"] == 60
     assert manifest["deniability"] == {"k": 5, "eta": 1.0, "verifiers": None}
     assert manifest["model"]["name"] == "copycat" and manifest["model"]["alpha"] == 1.0
-    assert set(manifest["seconds"]) >= {"reading", "training", "synthesis", "deniability"}
+    assert set(manifest["seconds"]) >= {"reading", "training", "synthesis", "deniability test"}
     assert manifest["peak_memory_mb"] > 10
     page = (out / "report.html").read_text()
     assert "60</strong> of 120" in page and "do not publish" in page
@@ -208,12 +208,12 @@ def test_disk_full(synthesize, tmp_path, monkeypatch):
 
 
 def test_interrupt(synthesize, tmp_path, monkeypatch):
-    from doppeltrace import deniability
+    from doppeltrace.deniability import deterministic
 
     def interrupted(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(deniability, "deniability_test", interrupted)
+    monkeypatch.setattr(deterministic, "deniability_test", interrupted)
     result = synthesize("--out", tmp_path / "run")
     assert result.exit_code == 130
     assert result.stderr.rstrip().endswith("error: interrupted; nothing was left half-written")

@@ -22,7 +22,7 @@ def demo(
     users: Annotated[
         int, typer.Option(help="Users of the city, half of them for testing.")
     ] = 1000,
-    places: Annotated[int, typer.Option(help="Places of the city.")] = 400,
+    places: Annotated[int, typer.Option(help="Places of the city.")] = 200,
     model: Annotated[str, typer.Option(help="Name of the synthesizer.")] = "ppmtf",
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an earlier run.")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import datetime as dt
 import hashlib
 import resource
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -14,13 +16,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from doppeltrace import deniability
 from doppeltrace.cli.console import warn
+from doppeltrace.cli.estimate import announce
 from doppeltrace.cli.options import settings_of
 from doppeltrace.cli.progress import Reporter, readable_time
+from doppeltrace.deniability import deterministic
 from doppeltrace.errors import require
 from doppeltrace.evaluation import evaluate
-from doppeltrace.io.atomic import check_destination
+from doppeltrace.io.atomic import atomic_file, check_destination, check_file
 from doppeltrace.release import Release, release
 from doppeltrace.report.summary import Account, render
 from doppeltrace.scorecard import Scorecard
@@ -62,6 +65,13 @@ class Wish:
         require(np.isfinite(self.eta) and self.eta > 0, "--eta must be a number greater than 0")
         require(self.verifiers is None or self.verifiers >= 1, "--verifiers must be at least 1")
         check_destination(self.out, overwrite=self.overwrite)
+        if self.keep_model is not None:
+            require(
+                not self.keep_model.resolve().is_relative_to(self.out.resolve()),
+                f"--keep-model {self.keep_model} lies inside --out, from which traces are "
+                "published: keep the model elsewhere",
+            )
+            check_file(self.keep_model, overwrite=self.overwrite)
 
     def check_model(self, model: Synthesizer) -> None:
         """Raise if traces of this model cannot be released as wished."""
@@ -71,9 +81,13 @@ class Wish:
             "with, not to be released",
         )
         require(
-            self.k is None or hasattr(model, "log_likelihood"),
+            self.k is None or hasattr(model, "likelihood"),
             f"--model {model.name} has no likelihood to test: choose another model, or release "
             "without the test (--no-test)",
+        )
+        require(
+            self.keep_model is None or hasattr(model, "save"),
+            f"--keep-model: a {model.name} model cannot be saved",
         )
 
     def check_against(self, traces: Traces) -> None:
@@ -106,6 +120,9 @@ class Run:
         """Do everything; the output folder appears at the end, or not at all."""
         wish, reporter = self.wish, self.reporter
         wish.check_against(train)
+        announce(self.model, train, wish.traces_per_user, wish.length, wish.verifiers)
+        with reporter.phase("kernels"):
+            self._warm_up(train)
         with reporter.phase("training"):
             self.model.fit(train, callback=reporter)
         with reporter.phase("synthesis"):
@@ -117,8 +134,18 @@ class Run:
         if test is not None:
             with reporter.phase("evaluation"):
                 score = evaluate(train=train, test=test, synthetic=synthetic)
-        with reporter.phase("release"):
+        with reporter.phase("release"), self._kept_model():
             return self._release(train, synthetic, passed, plausible, score, title)
+
+    def _warm_up(self, train: Traces) -> None:
+        """Compile the kernels, or load them from the disk, on a handful of users."""
+        small = copy.copy(self.model)
+        if hasattr(small, "iterations"):
+            small.iterations = 1
+        few = train.select(np.arange(min(4, train.n_users)))
+        synthetic = small.fit(few).sample(1, length=self.wish.length, seed=self.wish.seed)
+        if self.wish.k is not None:
+            deterministic.deniability_test(small, synthetic, k=1, eta=self.wish.eta)
 
     def _test(
         self, synthetic: SyntheticTraces
@@ -127,8 +154,8 @@ class Run:
         wish = self.wish
         if wish.k is None:
             return np.ones(len(synthetic), dtype=bool), None
-        with self.reporter.phase("deniability"):
-            result = deniability.deniability_test(
+        with self.reporter.phase("deniability test"):
+            result = deterministic.deniability_test(
                 self.model,
                 synthetic,
                 k=wish.k,
@@ -139,6 +166,17 @@ class Run:
                 callback=self.reporter,
             )
         return result.passed, result.plausible if wish.count_all else None
+
+    @contextmanager
+    def _kept_model(self) -> Iterator[None]:
+        """Write the model, if it is wished for, and keep it if the release succeeds."""
+        if self.wish.keep_model is None:
+            yield
+            return
+        with atomic_file(self.wish.keep_model) as partial:
+            self.model.save(partial)  # type: ignore[attr-defined]
+            partial.chmod(0o600)
+            yield
 
     def _release(
         self,

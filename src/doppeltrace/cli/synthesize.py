@@ -200,6 +200,11 @@ def synthesize(
         )
     if no_test:
         warn("no deniability test: every trace is released, whomever it resembles")
+    if keep_model is not None:
+        warn(
+            f"the model will be kept in {keep_model}: it holds every input user's profile and "
+            "the seed, so whoever gets it can undo the privacy of the release"
+        )
     reporter = Reporter()
     with reporter.phase("reading"):
         data = read(input, format, **reading)
@@ -212,6 +217,8 @@ def synthesize(
     }
     run = Run(wish, synthesizer, source, reporter)
     announce_paths(run.perform(data.train, title=f"Synthetic traces of {input.name}"))
+    if keep_model is not None:
+        results.print(f"model     {keep_model}  (secret)")
 
 
 def announce_paths(done: Release) -> None:

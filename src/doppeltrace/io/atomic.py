@@ -76,11 +76,13 @@ def atomic_folder(destination: str | Path, *, overwrite: bool = False) -> Iterat
             raise
 
 
-def check_file(destination: str | Path) -> None:
+def check_file(destination: str | Path, *, overwrite: bool = True) -> None:
     """Raise `OutputError` if a file could not be written there; leaves nothing behind."""
     target = Path(destination).resolve()
     if target.is_dir():
         raise OutputError(f"{target} is a folder: give the name of a file")
+    if target.exists() and not overwrite:
+        raise OutputError(f"{target} exists: choose another name, or replace it with --overwrite")
     with _explained(target):
         probe = target.parent / f".{target.name}.{secrets.token_hex(8)}.partial"
         probe.touch()

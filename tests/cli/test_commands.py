@@ -1,0 +1,162 @@
+"""`demo`, `validate`, `evaluate`, and the model that `synthesize` keeps."""
+
+import json
+import stat
+
+import polars as pl
+import pytest
+
+import doppeltrace as dt
+from doppeltrace.cli.estimate import estimate, probe
+from doppeltrace.cli.run import file_hash, pass_rates
+
+TABLE_OPTIONS = ("--instant-minutes", 20, "--first-hour", 8, "--last-hour", 20)
+
+
+def test_version_and_help(run):
+    assert run("--version").stdout.strip() == dt.__version__
+    page = run("--help").stdout
+    for command in ("demo", "synthesize", "validate", "evaluate"):
+        assert command in page
+        assert run(command, "--help").exit_code == 0
+
+
+def test_demo_with_the_real_model(run, tmp_path):
+    result = run("demo", "--out", tmp_path / "demo", "--users", 60, "--places", 25)
+    assert result.exit_code == 0, result.output
+    for name in ("traces.csv", "manifest.json", "report.html"):
+        assert str(tmp_path / "demo" / name) in result.stdout
+    page = (tmp_path / "demo" / "report.html").read_text()
+    assert "Scorecard" in page and "membership advantage" in page
+    manifest = json.loads((tmp_path / "demo" / "manifest.json").read_text())
+    assert manifest["score"]["tp_tv"] < 1
+    refused = run("demo", "--out", tmp_path / "demo")
+    assert refused.exit_code == 2 and "--overwrite" in refused.stderr
+
+
+def test_validate_reports_and_writes_nothing(run, table, tmp_path):
+    result = run("validate", table, *TABLE_OPTIONS)
+    assert result.exit_code == 0
+    assert "rows kept" in result.stdout and "40 users" in result.stdout
+    broken = tmp_path / "broken.csv"
+    broken.write_text(table.read_text().replace("2024-01-01T08:00:00", "early", 1))
+    refused = run("validate", broken, *TABLE_OPTIONS)
+    assert refused.exit_code == 2 and "row " in refused.stderr
+    allowed = run("validate", broken, *TABLE_OPTIONS, "--drop-invalid")
+    assert allowed.exit_code == 0 and "dropped 1 ×" in allowed.stdout
+    assert [p.name for p in tmp_path.iterdir()] == ["broken.csv"]
+
+
+def test_evaluate_a_published_file_and_a_release(run, people_flow_folder, tmp_path):
+    published = people_flow_folder / "reference" / "sgd_copy0.csv.gz"
+    target = tmp_path / "score.json"
+    result = run(
+        "evaluate", "--data", people_flow_folder, "--synthetic", published, "--json", target
+    )
+    assert result.exit_code == 0, result.output
+    score = json.loads(target.read_text())
+    assert score["tp_tv"] == pytest.approx(0.4573, abs=1e-3)
+    assert "TP-TV" in result.stdout
+    out = tmp_path / "run"
+    made = run("synthesize", people_flow_folder, "--model", "copycat", "--no-test", "--out", out)
+    assert made.exit_code == 0, made.output
+    again = run("evaluate", "--data", people_flow_folder, "--synthetic", out / "traces.csv")
+    assert again.exit_code == 0, again.output
+
+
+def test_evaluate_says_what_is_missing(run, table, tmp_path):
+    result = run("evaluate", "--data", table, "--synthetic", table)
+    assert result.exit_code == 2 and "no testing traces" in result.stderr
+    result = run(
+        "evaluate", "--data", table, "--synthetic", table, "--json", tmp_path / "no" / "score"
+    )
+    assert result.exit_code == 2 and "cannot write" in result.stderr
+
+
+def test_the_kept_model_loads_back(run, table, city, tmp_path):
+    kept = tmp_path / "model.safetensors"
+    arguments = ("synthesize", table, *TABLE_OPTIONS, "--iterations", 2, "--factors", 3, "--k", 1)
+    result = run(*arguments, "--keep-model", kept, "--seed", 3, "--out", tmp_path / "run")
+    assert result.exit_code == 0, result.output
+    assert "warning: the model will be kept" in result.stderr
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    options = {"instant_minutes": 20, "first_hour": 8, "last_hour": 20}
+    model = dt.PPMTF.load(kept, dt.read_table(table, **options).train)
+    assert model.factors_.A.shape == (40, 3)
+    refused = run(*arguments, "--keep-model", kept, "--out", tmp_path / "other")
+    assert refused.exit_code == 2 and "exists" in refused.stderr
+    inside = run(*arguments, "--keep-model", tmp_path / "b" / "m", "--out", tmp_path / "b")
+    assert inside.exit_code == 2 and "inside --out" in inside.stderr
+    assert {p.name for p in tmp_path.iterdir()} == {"run", "model.safetensors"}
+
+
+def test_no_model_is_kept_without_a_release(run, table, tmp_path, monkeypatch):
+    from doppeltrace import release
+
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(release, "_blocks", full)
+    arguments = ("synthesize", table, *TABLE_OPTIONS, "--iterations", 1, "--factors", 3)
+    result = run(*arguments, "--keep-model", tmp_path / "model", "--out", tmp_path / "run")
+    assert result.exit_code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("wrong", [("--alpha", -1), ("--eta", -1), ("--factors", 26)])
+def test_settings_of_the_real_model(run, table, tmp_path, wrong):
+    result = run("synthesize", table, *TABLE_OPTIONS, *wrong, "--out", tmp_path / "run")
+    assert result.exit_code == 2
+    assert wrong[0].strip("-") in result.stderr.splitlines()[-1]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_threads_do_not_change_a_release(run, table, tmp_path):
+    for threads in (1, 2):
+        result = run(
+            "synthesize", table, *TABLE_OPTIONS, "--iterations", 3, "--factors", 4, "--k", 2,
+            "--seed", 9, "--threads", threads, "--out", tmp_path / str(threads),
+        )  # fmt: skip
+        assert result.exit_code == 0, result.output
+    one, two = ((tmp_path / str(n) / "traces.csv").read_bytes() for n in (1, 2))
+    assert one == two
+
+
+def test_hash_of_a_folder_depends_on_names_and_contents(tmp_path):
+    (tmp_path / "a").write_text("1")
+    before = file_hash(tmp_path)
+    (tmp_path / "a").rename(tmp_path / "b")
+    renamed = file_hash(tmp_path)
+    (tmp_path / "b").write_text("2")
+    assert len({before, renamed, file_hash(tmp_path)}) == 3
+
+
+def test_pass_rates():
+    assert pass_rates(None, 10) == []
+    assert pass_rates(pl.Series([1, 2, 2, 7]).to_numpy(), 6) == [(1, 1.0), (2, 0.75), (5, 0.25)]
+
+
+def test_estimates_grow_as_the_work_does():
+    small = dt.simulate_city(50, 25, seed=0).traces
+    large = dt.simulate_city(500, 25, seed=0).traces
+    model = dt.PPMTF(seed=0, threads=1)
+    one, ten = (estimate(model, traces, 1, None, None) for traces in (small, large))
+    assert ten.training == pytest.approx(10 * one.training, rel=0.05)
+    assert ten.synthesis == pytest.approx(10 * one.synthesis)
+    assert ten.test == pytest.approx(100 * one.test)
+    assert ten.memory > one.memory
+    assert estimate(model, small, 1, None, None, speed=2.0).seconds == pytest.approx(
+        one.seconds / 2
+    )
+    assert 0.01 < probe() < 100
+
+
+def test_a_long_run_is_announced(run, table, tmp_path, monkeypatch):
+    from doppeltrace.cli import estimate as room
+
+    monkeypatch.setattr(room, "LONG_SECONDS", 0.0)
+    result = run(
+        "synthesize", table, *TABLE_OPTIONS, "--iterations", 1, "--factors", 2, "--k", 1,
+        "--out", tmp_path / "run",
+    )  # fmt: skip
+    assert result.exit_code == 0 and "estimate: about" in result.stderr

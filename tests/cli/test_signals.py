@@ -1,0 +1,64 @@
+"""Ctrl-C and kill, on the real program."""
+
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import doppeltrace as dt
+from doppeltrace.release import release
+
+COMMAND = (
+    "synthesize", "--instant-minutes", "20", "--first-hour", "8", "--last-hour", "20",
+    "--factors", "4", "--k", "2", "--set", "zeros=50",
+)  # fmt: skip
+
+
+def start(table, out, *extra):
+    """Start the program on the small city."""
+    command = [sys.executable, "-m", "doppeltrace", *COMMAND, *extra, str(table), "--out", out]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(process, text):
+    for line in process.stderr:
+        if text in line:
+            return
+    raise AssertionError(f"the program ended before {text!r}")
+
+
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)],
+)
+def test_signals_while_training_leave_the_earlier_output(city, table, tmp_path, number, status):
+    out = tmp_path / "run"
+    earlier = dt.SyntheticTraces([[0, 1]], [0], [0], city.places, city.clock)
+    release(earlier, np.array([True]), out)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    with start(table, out, "--iterations", "10000000", "--overwrite") as process:
+        wait_for(process, "training 1/")
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == status
+    assert "Traceback" not in errors
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_a_full_disk_is_one_line(table, tmp_path):
+    """A limit on the size of files stands in for a full disk."""
+    program = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)); "
+        "from doppeltrace.cli import main; sys.argv = ['doppeltrace', *sys.argv[1:]]; main()"
+    )
+    command = [sys.executable, "-c", program, *COMMAND, "--iterations", "1", table]
+    result = subprocess.run(
+        [*command, "--out", tmp_path / "run"], capture_output=True, text=True, timeout=300
+    )
+    assert result.returncode == 2
+    assert result.stderr.rstrip().splitlines()[-1].startswith("error: cannot write to ")
+    assert "File too large; free some space" in result.stderr
+    assert list(tmp_path.iterdir()) == []
