@@ -85,6 +85,12 @@ def deniability_test(
     chosen = _verifiers(verifiers, n_users, seed)
     if np.any(synthetic.owner < 0) or np.any(synthetic.locations < 0):
         raise InputError("the deniability test needs complete traces and their input users")
+    if np.any(synthetic.owner >= n_users):
+        raise InputError(f"a synthetic trace has an owner beyond the {n_users} training users")
+    if not (
+        synthetic.places.same_as(model.train.places) and synthetic.clock.same_as(model.train.clock)
+    ):
+        raise InputError("the synthetic traces have other places or another clock than the model")
     likelihood: Likelihood = model.likelihood()
     with use_threads(model.threads):
         own = likelihood.own(synthetic)

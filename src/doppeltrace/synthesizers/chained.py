@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from doppeltrace.chain import metropolis
 from doppeltrace.deniability.likelihood import ChainLikelihood
 from doppeltrace.engine.local import use_threads
+from doppeltrace.errors import require
 from doppeltrace.progress import Callback
 from doppeltrace.synthesizers.base import Synthesizer
 
@@ -32,11 +33,19 @@ class ChainSynthesizer(Synthesizer):
         users : indexes m of training users.
         """
         traces = np.ascontiguousarray(locations, dtype=np.int32)
+        chosen = np.asarray(users, dtype=np.int64)
+        n_places, n_users = len(self.train.places), self.train.n_users
+        require(
+            traces.ndim == 2 and bool(np.all((traces >= 0) & (traces < n_places))),
+            f"locations must have shape (traces, length) and be from 0 to {n_places - 1}",
+        )
+        require(
+            chosen.ndim == 1 and bool(np.all((chosen >= 0) & (chosen < n_users))),
+            f"users must be indexes from 0 to {n_users - 1}",
+        )
         slots = self.train.clock.slot(self.train.clock.timeline(traces.shape[1]))
         with use_threads(self.threads):
-            return self.likelihood().log_likelihood(
-                traces, slots, np.asarray(users, dtype=np.int64)
-            )
+            return self.likelihood().log_likelihood(traces, slots, chosen)
 
     def likelihood(self) -> ChainLikelihood:
         """Return what the deniability tests ask for likelihoods."""
