@@ -16,13 +16,11 @@ def split(nyc_folder) -> dict[str, dt.Traces]:
     busiest = events["venue"].value_counts().sort("count", "venue", descending=[True, False])
     venues = pl.read_csv(nyc_folder / "venues.csv").join(busiest.head(1000), on="venue")
     venues = venues.sort("venue").with_row_index("place")
-    local = pl.col("utc_datetime").str.to_datetime().dt.epoch("s") + 60 * pl.col(
-        "tz_offset_minutes"
-    )
+    utc = pl.col("utc_datetime").str.to_datetime("%Y-%m-%dT%H:%M:%SZ").dt.epoch("s")
     events = (
         events.join(venues.select("venue", "place"), on="venue")
         .join(pl.read_csv(nyc_folder / "split.csv"), on="uid")
-        .with_columns(local=local)
+        .with_columns(local=utc + 60 * pl.col("tz_offset_minutes"))
         .sort("local", "place")
     )
     places = dt.Places(
