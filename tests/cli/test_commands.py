@@ -122,6 +122,24 @@ def test_threads_do_not_change_a_release(run, table, tmp_path):
     assert one == two
 
 
+def test_randomized_test(run, table, tmp_path):
+    arguments = (
+        "synthesize", table, *TABLE_OPTIONS, "--iterations", 2, "--factors", 3, "--k", 9,
+        "--randomized-test", "--out", tmp_path / "run",
+    )  # fmt: skip
+    refused = run(*arguments, "--delta", 1e-9)
+    assert refused.exit_code == 2 and "delta" in refused.stderr
+    assert run(*arguments, "--no-test").exit_code == 2
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert manifest["traces"]["made"] == 40
+    # t = ⌊9 + ln 0.001⌋ = 2: ε = 1 + ln(1 + e/2), δ = e⁻⁷
+    assert manifest["deniability"]["epsilon"] == pytest.approx(1.8583, abs=1e-4)
+    assert manifest["deniability"]["delta"] == pytest.approx(0.000912, abs=1e-6)
+    assert "one trace alone" in manifest["deniability"]["applies_to"]
+
+
 def test_hash_of_a_folder_depends_on_names_and_contents(tmp_path):
     (tmp_path / "a").write_text("1")
     before = file_hash(tmp_path)

@@ -11,8 +11,9 @@ from doppeltrace.cities import simulate_city
 from doppeltrace.cli.console import say
 from doppeltrace.cli.options import build_model
 from doppeltrace.cli.progress import Reporter
-from doppeltrace.cli.run import Run, Wish
+from doppeltrace.cli.run import Run
 from doppeltrace.cli.synthesize import announce_paths
+from doppeltrace.cli.wish import Wish
 
 SEED = 20200101
 

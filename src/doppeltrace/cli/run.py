@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,90 +20,28 @@ from doppeltrace.cli.console import warn
 from doppeltrace.cli.estimate import announce
 from doppeltrace.cli.options import settings_of
 from doppeltrace.cli.progress import Reporter, readable_time
-from doppeltrace.deniability import deterministic
-from doppeltrace.errors import require
+from doppeltrace.cli.wish import Wish
+from doppeltrace.deniability import deterministic, randomized
+from doppeltrace.deniability.randomized import OneTracePrivacy
 from doppeltrace.evaluation import evaluate
-from doppeltrace.io.atomic import atomic_file, check_destination, check_file
+from doppeltrace.io.atomic import atomic_file
 from doppeltrace.release import Release, release
 from doppeltrace.report.summary import Account, render
 from doppeltrace.scorecard import Scorecard
-from doppeltrace.synthesizers import Synthesizer
+from doppeltrace.synthesizers import PPMTF, Synthesizer
 from doppeltrace.traces import SyntheticTraces, Traces
 
 SHOWN_K = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
-@dataclass(frozen=True)
-class Wish:
-    """What to make and where to put it; the model carries its own settings.
+@dataclass(frozen=True, eq=False)
+class Made:
+    """Traces and what their test said; `plausible` is None where it was not counted in full."""
 
-    Attributes
-    ----------
-    k, eta : of the deniability test; k None releases without it.
-    verifiers : how many users, drawn at random, may vouch for a trace; None means all.
-    count_all : count plausible users beyond k, for the pass rate as a function of k.
-    seed : of everything; kept in the manifest only.
-    """
-
-    out: Path
-    seed: int
-    traces_per_user: int = 1
-    length: int | None = None
-    k: int | None = 10
-    eta: float = 1.0
-    verifiers: int | None = None
-    count_all: bool = False
-    output_format: Literal["csv", "parquet"] = "csv"
-    overwrite: bool = False
-    keep_model: Path | None = None
-
-    def check(self) -> None:
-        """Raise what can be known to be wrong before anything is read."""
-        require(self.traces_per_user >= 1, "--traces-per-user must be at least 1")
-        require(self.length is None or self.length >= 1, "--length must be at least 1")
-        require(self.k is None or self.k >= 1, "--k must be at least 1")
-        require(np.isfinite(self.eta) and self.eta > 0, "--eta must be a number greater than 0")
-        require(self.verifiers is None or self.verifiers >= 1, "--verifiers must be at least 1")
-        check_destination(self.out, overwrite=self.overwrite)
-        if self.keep_model is not None:
-            require(
-                not self.keep_model.resolve().is_relative_to(self.out.resolve()),
-                f"--keep-model {self.keep_model} lies inside --out, from which traces are "
-                "published: keep the model elsewhere",
-            )
-            check_file(self.keep_model, overwrite=self.overwrite)
-
-    def check_model(self, model: Synthesizer) -> None:
-        """Raise if traces of this model cannot be released as wished."""
-        require(
-            model.name != "training",
-            "--model training gives the input traces themselves: it is there to be compared "
-            "with, not to be released",
-        )
-        require(
-            self.k is None or hasattr(model, "likelihood"),
-            f"--model {model.name} has no likelihood to test: choose another model, or release "
-            "without the test (--no-test)",
-        )
-        require(
-            self.keep_model is None or hasattr(model, "save"),
-            f"--keep-model: a {model.name} model cannot be saved",
-        )
-
-    def check_against(self, traces: Traces) -> None:
-        """Raise what the size of the input makes impossible."""
-        traces.clock.timeline(self.length)
-        if self.k is None:
-            return
-        users = traces.n_users
-        require(
-            self.k <= users,
-            f"--k {self.k} is larger than the number of users ({users}): no trace could pass",
-        )
-        require(
-            self.verifiers is None or self.verifiers <= users,
-            f"--verifiers {self.verifiers} is larger than the number of users ({users})",
-        )
+    synthetic: SyntheticTraces
+    passed: NDArray[np.bool_]
+    plausible: NDArray[np.int64] | None = None
+    privacy: OneTracePrivacy | None = None
 
 
 @dataclass
@@ -125,35 +63,33 @@ class Run:
             self._warm_up(train)
         with reporter.phase("training"):
             self.model.fit(train, callback=reporter)
-        with reporter.phase("synthesis"):
-            synthetic = self.model.sample(
-                wish.traces_per_user, length=wish.length, seed=wish.seed, callback=reporter
-            )
-        passed, plausible = self._test(synthetic)
+        made = self._make() if wish.epsilon0 is None else self._make_randomized(wish.epsilon0)
         score = None
         if test is not None:
             with reporter.phase("evaluation"):
-                score = evaluate(train=train, test=test, synthetic=synthetic)
+                score = evaluate(train=train, test=test, synthetic=made.synthetic)
         with reporter.phase("release"), self._kept_model():
-            return self._release(train, synthetic, passed, plausible, score, title)
+            return self._release(train, made, score, title)
 
     def _warm_up(self, train: Traces) -> None:
         """Compile the kernels, or load them from the disk, on a handful of users."""
+        if not isinstance(self.model, PPMTF):
+            return
         small = copy.copy(self.model)
-        if hasattr(small, "iterations"):
-            small.iterations = 1
+        small.iterations = 1
         few = train.select(np.arange(min(4, train.n_users)))
         synthetic = small.fit(few).sample(1, length=self.wish.length, seed=self.wish.seed)
-        if self.wish.k is not None:
-            deterministic.deniability_test(small, synthetic, k=1, eta=self.wish.eta)
+        deterministic.deniability_test(small, synthetic, k=1, eta=self.wish.eta)
 
-    def _test(
-        self, synthetic: SyntheticTraces
-    ) -> tuple[NDArray[np.bool_], NDArray[np.int64] | None]:
-        """Return which traces pass and, if all were counted, how many users are plausible."""
+    def _make(self) -> Made:
+        """Make the wished number of traces of every user, and test each."""
         wish = self.wish
+        with self.reporter.phase("synthesis"):
+            synthetic = self.model.sample(
+                wish.traces_per_user, length=wish.length, seed=wish.seed, callback=self.reporter
+            )
         if wish.k is None:
-            return np.ones(len(synthetic), dtype=bool), None
+            return Made(synthetic, np.ones(len(synthetic), dtype=bool))
         with self.reporter.phase("deniability test"):
             result = deterministic.deniability_test(
                 self.model,
@@ -165,7 +101,25 @@ class Run:
                 count_all=wish.count_all,
                 callback=self.reporter,
             )
-        return result.passed, result.plausible if wish.count_all else None
+        return Made(synthetic, result.passed, result.plausible if wish.count_all else None)
+
+    def _make_randomized(self, epsilon0: float) -> Made:
+        """Make as many traces in all, of users drawn at random, and test each at random."""
+        wish = self.wish
+        assert wish.k is not None
+        with self.reporter.phase("deniability test"):
+            result = randomized.randomized_release(
+                self.model,
+                self.model.train.n_users * wish.traces_per_user,
+                k=wish.k,
+                eta=wish.eta,
+                epsilon0=epsilon0,
+                delta=wish.delta,
+                length=wish.length,
+                seed=wish.seed,
+                callback=self.reporter,
+            )
+        return Made(result.synthetic, result.passed, result.plausible, result.privacy)
 
     @contextmanager
     def _kept_model(self) -> Iterator[None]:
@@ -181,9 +135,7 @@ class Run:
     def _release(
         self,
         train: Traces,
-        synthetic: SyntheticTraces,
-        passed: NDArray[np.bool_],
-        plausible: NDArray[np.int64] | None,
+        made: Made,
         score: Scorecard | None,
         title: str,
     ) -> Release:
@@ -195,7 +147,11 @@ class Run:
             "slots": train.clock.n_slots,
             "events": train.n_events,
         }
-        test = {"k": wish.k, "eta": wish.eta, "verifiers": wish.verifiers}
+        test: dict[str, Any] = {"k": wish.k, "eta": wish.eta, "verifiers": wish.verifiers}
+        if made.privacy is not None:
+            epsilon, delta = made.privacy.epsilon, made.privacy.delta
+            test |= {"epsilon0": wish.epsilon0, "epsilon": epsilon, "delta": delta}
+            test["applies_to"] = "one trace alone, of a model that does not depend on the input"
         manifest = {
             "started": self.started.isoformat(timespec="seconds"),
             "finished": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -216,16 +172,16 @@ class Run:
                 **{phase: readable_time(s) for phase, s in self.reporter.seconds.items()},
                 "peak memory": f"{peak_memory_mb():,.0f} MB",
             },
-            made=len(synthetic),
-            released=int(passed.sum()),
+            made=len(made.synthetic),
+            released=int(made.passed.sum()),
             k=wish.k,
             eta=wish.eta,
-            pass_rates=pass_rates(plausible, train.n_users),
+            pass_rates=pass_rates(made.plausible, train.n_users),
             scores=[] if score is None else score_rows(score),
         )
         done = release(
-            synthetic,
-            passed,
+            made.synthetic,
+            made.passed,
             wish.out,
             format=wish.output_format,
             manifest=manifest,

@@ -12,7 +12,8 @@ from doppeltrace.cli import options
 from doppeltrace.cli.console import results, say, warn
 from doppeltrace.cli.options import MODEL, OUTPUT, TEST, build_model, reader_options
 from doppeltrace.cli.progress import Reporter
-from doppeltrace.cli.run import Run, Wish, file_hash
+from doppeltrace.cli.run import Run, file_hash
+from doppeltrace.cli.wish import Wish
 from doppeltrace.io.readers import read
 from doppeltrace.release import Release
 from doppeltrace.streams import fresh_seed
@@ -90,6 +91,23 @@ def synthesize(
             show_default=False,
         ),
     ] = None,
+    randomized_test: Annotated[
+        bool,
+        typer.Option(
+            "--randomized-test",
+            help="Draw input users at random and add Laplace noise to k, which gives one "
+            "trace, alone, differential privacy if the model does not depend on the input.",
+            rich_help_panel=TEST,
+        ),
+    ] = False,
+    epsilon0: Annotated[
+        float,
+        typer.Option(help="Randomized test: the noise has scale 1/ε₀.", rich_help_panel=TEST),
+    ] = 1.0,
+    delta: Annotated[
+        float,
+        typer.Option(help="Randomized test: the δ at which ε is stated.", rich_help_panel=TEST),
+    ] = 1e-3,
     no_test: Annotated[
         bool,
         typer.Option(
@@ -172,6 +190,8 @@ def synthesize(
         k=None if no_test else k,
         eta=eta,
         verifiers=verifiers,
+        epsilon0=epsilon0 if randomized_test else None,
+        delta=delta,
         output_format=output_format.value,
         overwrite=overwrite,
         keep_model=keep_model,
