@@ -303,7 +303,7 @@ class PPMTF(ChainSynthesizer):
 
 def _pair(value: PerTensor, name: str, least: int) -> tuple[int, int]:
     """Return (transitions, visits) of a setting that may be given once for both."""
-    pair = (value, value) if isinstance(value, int) else tuple(value)
+    pair = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
     require(
         len(pair) == 2 and all(isinstance(v, int) and v >= least for v in pair),
         f"{name} must be an integer of at least {least}, or two: (transitions, visits)",
