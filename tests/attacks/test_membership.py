@@ -14,12 +14,14 @@ def test_copies_of_training_users_give_them_away(city, people):
     assert found.true_positive_rate - found.false_positive_rate == pytest.approx(found.advantage)
 
 
-def test_advantage_is_negative_for_nobody(city, people):
-    # traces of the *testing* users: no threshold finds members, the best calls none or all
+def test_advantage_is_never_negative(city, people):
+    # traces of the *testing* users mislead every threshold: the best calls nobody a member
     rows = people(2, 100)
     train, test = city(people(1, 100)).as_traces(), city(rows).as_traces()
     found = membership_inference(train, test, city(rows))
-    assert found.advantage <= 0.1
+    assert 0 <= found.advantage <= 0.1
+    one = membership_inference(train.select([0]), test.select([0]), city(rows[:1]))
+    assert (one.advantage, one.true_positive_rate) == (0.0, 0.0)
 
 
 def test_independent_traces_sit_at_chance(city, people):

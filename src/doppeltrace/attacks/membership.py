@@ -95,9 +95,12 @@ def membership_scores(
 
 
 def thresholds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return 1000 thresholds from the largest per-replicate minimum up to the maximum."""
+    """Return 1000 thresholds from the largest per-replicate minimum up to the maximum, and ∞.
+
+    At ∞ nobody is called a member: the attacker can always have an advantage of 0.
+    """
     low, high = float(scores.min(axis=0).max()), float(scores.max())
-    return low + (high - low) * np.arange(THRESHOLDS) / THRESHOLDS
+    return np.append(low + (high - low) * np.arange(THRESHOLDS) / THRESHOLDS, np.inf)
 
 
 def membership_inference(
