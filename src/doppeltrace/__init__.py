@@ -15,6 +15,10 @@ from doppeltrace.io.validation import Validation
 from doppeltrace.scorecard import Scorecard
 from doppeltrace.synthesizers.itf import ITF
 from doppeltrace.synthesizers.ppmtf import PPMTF
+from doppeltrace.synthesizers.sgd import SGD
+from doppeltrace.synthesizers.sglt import SGLT, SemanticDeniability, semantic_test
+from doppeltrace.synthesizers.training import Training
+from doppeltrace.synthesizers.uniform import Uniform
 from doppeltrace.traces import Bounds, Clock, Places, SyntheticTraces, Traces
 
 __version__ = "0.1.0"
@@ -32,10 +36,15 @@ __all__ = [
     "PPMTF",
     "Places",
     "RandomizedRelease",
+    "SGD",
+    "SGLT",
     "Scorecard",
+    "SemanticDeniability",
     "SettingsError",
     "SyntheticTraces",
     "Traces",
+    "Training",
+    "Uniform",
     "Validation",
     "deniability_test",
     "evaluate",
@@ -44,6 +53,7 @@ __all__ = [
     "read_people_flow",
     "read_synthetic",
     "read_table",
+    "semantic_test",
     "simulate_city",
     "split_users",
 ]

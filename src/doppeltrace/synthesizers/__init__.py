@@ -3,8 +3,14 @@
 from doppeltrace.synthesizers.base import Synthesizer
 from doppeltrace.synthesizers.itf import ITF
 from doppeltrace.synthesizers.ppmtf import PPMTF
+from doppeltrace.synthesizers.sgd import SGD
+from doppeltrace.synthesizers.sglt import SGLT
+from doppeltrace.synthesizers.training import Training
+from doppeltrace.synthesizers.uniform import Uniform
 
-MODELS: dict[str, type[Synthesizer]] = {model.name: model for model in (PPMTF, ITF)}
+MODELS: dict[str, type[Synthesizer]] = {
+    model.name: model for model in (PPMTF, ITF, SGD, SGLT, Uniform, Training)
+}
 """Name on the command line → synthesizer."""
 
-__all__ = ["ITF", "MODELS", "PPMTF", "Synthesizer"]
+__all__ = ["ITF", "MODELS", "PPMTF", "SGD", "SGLT", "Synthesizer", "Training", "Uniform"]

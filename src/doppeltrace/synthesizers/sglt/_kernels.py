@@ -1,0 +1,171 @@
+"""Semantic similarity and the partition of the location graph."""
+
+import numpy as np
+from numba import njit, prange
+
+
+@njit(cache=True)
+def similarity(p, q, unseen_p, unseen_q, n_places):
+    """Return Σ_x min(π_u(x), π_v(σ(x))) for the best mapping σ.
+
+    p, q : descending probabilities of the visited places; all others have `unseen_…`.
+    σ pairs the places in the order of their probabilities.
+    """
+    total = 0.0
+    seen = max(len(p), len(q))
+    for r in range(seen):
+        a = p[r] if r < len(p) else unseen_p
+        b = q[r] if r < len(q) else unseen_q
+        total += min(a, b)
+    return total + (n_places - seen) * min(unseen_p, unseen_q)
+
+
+@njit(cache=True)
+def _ranked(start, place, probability, unseen, u, visited, order, value):
+    """Write all places of user u, the most probable first, and their probabilities."""
+    low, high = start[u], start[u + 1]
+    for i in range(low, high):
+        order[i - low] = place[i]
+        value[i - low] = probability[i]
+        visited[place[i]] = True
+    at = high - low
+    for x in range(len(order)):
+        if not visited[x]:
+            order[at] = x
+            value[at] = unseen
+            at += 1
+    for i in range(low, high):
+        visited[place[i]] = False
+
+
+@njit(cache=True)
+def _add_pair(order, value, u_seen, start, place, probability, unseen, v, visited, weights):
+    """Add what the pair (u, v) says to the location graph; u's places are ranked already."""
+    low, high = start[v], start[v + 1]
+    n_places = len(order)
+    alike = similarity(value[:u_seen], probability[low:high], unseen, unseen, n_places)
+    for i in range(low, high):
+        r = i - low
+        weights[order[r], place[i]] += min(value[r], probability[i]) * alike
+        visited[place[i]] = True
+    r = high - low
+    for y in range(n_places):
+        if not visited[y]:
+            weights[order[r], y] += unseen * alike
+            r += 1
+    for i in range(low, high):
+        visited[place[i]] = False
+
+
+@njit(cache=True, parallel=True)
+def pair_weights(start, place, probability, unseen, n_places, n_shards):
+    """Return (n_shards, n_places, n_places) weights of the pairs (u, v) with u < v.
+
+    The users u are dealt to the shards in turn, so that each has its share of long and short
+    rows; the number of shards never depends on that of threads.
+    """
+    n_users = len(start) - 1
+    weights = np.zeros((n_shards, n_places, n_places))
+    for shard in prange(n_shards):
+        visited = np.zeros(n_places, np.bool_)
+        order = np.empty(n_places, np.int64)
+        value = np.empty(n_places)
+        for u in range(shard, n_users, n_shards):
+            if start[u] == start[u + 1]:
+                continue
+            _ranked(start, place, probability, unseen, u, visited, order, value)
+            seen = start[u + 1] - start[u]
+            for v in range(u + 1, n_users):
+                if start[v] < start[v + 1]:
+                    _add_pair(
+                        order,
+                        value,
+                        seen,
+                        start,
+                        place,
+                        probability,
+                        unseen,
+                        v,
+                        visited,
+                        weights[shard],
+                    )
+    return weights
+
+
+@njit(cache=True)
+def _cost(size, degree, inside):
+    """Return a cluster's part of the criterion: n² · W(S, 𝒳) / W(S, S)."""
+    if size == 0:
+        return 0.0
+    return size * size * degree / max(inside, 1e-12 * degree)
+
+
+@njit(cache=True)
+def refine_partition(weights, labels, n_clusters, order, most_passes):
+    """Move places between clusters while the criterion falls; `labels` (n,) changes in place.
+
+    weights : (n, n) symmetric; order : (n,) int64, in which places are looked at.
+    A cluster never loses its last place. Returns the passes made.
+    """
+    n = len(labels)
+    size = np.zeros(n_clusters)
+    degree = np.zeros(n_clusters)
+    inside = np.zeros(n_clusters)
+    own_degree = np.empty(n)
+    for i in range(n):
+        own_degree[i] = weights[i].sum()
+        size[labels[i]] += 1
+        degree[labels[i]] += own_degree[i]
+        for j in range(n):
+            if labels[j] == labels[i]:
+                inside[labels[i]] += weights[i, j]
+    links = np.empty(n_clusters)
+    for done in range(most_passes):
+        moved = False
+        for i in order:
+            a = labels[i]
+            if size[a] <= 1:
+                continue
+            links[:] = 0.0
+            for j in range(n):
+                links[labels[j]] += weights[i, j]
+            loop = weights[i, i]
+            links[a] -= loop
+            here = _cost(size[a], degree[a], inside[a])
+            left_inside = inside[a] - 2 * links[a] - loop
+            gain = _cost(size[a] - 1, degree[a] - own_degree[i], left_inside) - here
+            best, target = -1e-12 * here, -1
+            for b in range(n_clusters):
+                if b == a:
+                    continue
+                joined = _cost(
+                    size[b] + 1, degree[b] + own_degree[i], inside[b] + 2 * links[b] + loop
+                )
+                change = gain + joined - _cost(size[b], degree[b], inside[b])
+                if change < best:
+                    best, target = change, b
+            if target >= 0:
+                moved = True
+                labels[i] = target
+                inside[a] = left_inside
+                degree[a] -= own_degree[i]
+                size[a] -= 1
+                inside[target] += 2 * links[target] + loop
+                degree[target] += own_degree[i]
+                size[target] += 1
+        if not moved:
+            return done + 1
+    return most_passes
+
+
+@njit(cache=True, parallel=True)
+def similarities(start, probability, unseen, trace_start, trace_probability, n_places, out):
+    """Fill `out` (n_traces, n_users) with the similarity of each trace to each user.
+
+    Traces are not smoothed: places they do not visit have probability 0.
+    """
+    for i in prange(len(out)):
+        mine = trace_probability[trace_start[i] : trace_start[i + 1]]
+        for u in range(len(start) - 1):
+            theirs = probability[start[u] : start[u + 1]]
+            out[i, u] = similarity(theirs, mine, unseen, 0.0, n_places)

@@ -1,0 +1,212 @@
+"""From a seed trace to candidate sets, and from those to a synthetic trace."""
+
+import math
+
+import numpy as np
+from numba import njit, prange
+
+from doppeltrace._stream_kernels import below, seed_stream, uniform
+
+FEWEST = 3  # places that thinning leaves in a cluster
+
+
+@njit(cache=True)
+def _pick(items, count, state):
+    """Move `count` random items to the front."""
+    for i in range(count):
+        j = i + below(state, len(items) - i)
+        items[i], items[j] = items[j], items[i]
+
+
+@njit(cache=True)
+def thin_clusters(seed, label, first, member, thinning, kept, left, state):
+    """Draw the places that stay in each cluster the seed trace visits.
+
+    seed : (T,) int32, −1 where nothing is known; label : (n_places,) int64.
+    first : (n_clusters + 1,) int64 slices of `member` (n_places,) int32.
+    Fills `kept` like `member`, the staying places first in each slice, and `left`
+    (n_clusters,) int64 with their number, −1 for clusters that are not visited.
+    """
+    left[:] = -1
+    for place in seed:
+        if place < 0:
+            continue
+        k = label[place]
+        if left[k] >= 0:
+            continue
+        low, high = first[k], first[k + 1]
+        size = high - low
+        left[k] = size - int(thinning * size)
+        if left[k] < FEWEST:
+            left[k] = size
+        kept[low:high] = member[low:high]
+        if left[k] < size:
+            _pick(kept[low:high], left[k], state)
+
+
+@njit(cache=True)
+def _merge(seed, label, first, merging, kept, left, sample, candidate, state):
+    """Let the sets before and after each move borrow from one another."""
+    length = len(seed)
+    for t in range(length - 1):
+        away = 1
+        while t + away < length and seed[t + away] == seed[t]:
+            away += 1
+        if t + away == length:
+            break  # no move any more
+        stay = 0
+        while t + away + stay + 1 < length and seed[t + away + stay + 1] == seed[t + away]:
+            stay += 1
+        a, b = label[seed[t]], label[seed[t + away]]
+        if a == b:
+            continue
+        share = merging ** (away * away)
+        last = min(length - 1, t + away + min(away, stay))
+        for k in (a, b):
+            count = int(share * left[k])
+            if count == 0:
+                continue
+            sample[: left[k]] = kept[first[k] : first[k] + left[k]]
+            _pick(sample[: left[k]], count, state)
+            for i in range(count):
+                candidate[t : last + 1, sample[i]] = True
+
+
+@njit(cache=True)
+def candidate_sets(
+    seed, label, first, member, thinning, merging, removal, kept, left, sample, candidate, state
+):
+    """Fill `candidate` (T, n_places) bool: where each event may be.
+
+    seed, label, first, member : see `thin_clusters`; `kept` and `left` are filled by it.
+    sample : (n_places,) int32 scratch. An event of unknown place gets no candidates.
+    """
+    candidate[:] = False
+    thin_clusters(seed, label, first, member, thinning, kept, left, state)
+    for t in range(len(seed)):
+        if seed[t] >= 0:
+            k = label[seed[t]]
+            for i in range(first[k], first[k] + left[k]):
+                candidate[t, kept[i]] = True
+    if seed[0] >= 0:  # a seed trace is known everywhere or nowhere
+        _merge(seed, label, first, merging, kept, left, sample, candidate, state)
+    for t in range(len(seed)):
+        if seed[t] >= 0 and uniform(state) < removal:
+            candidate[t, seed[t]] = False
+
+
+@njit(cache=True)
+def list_candidates(candidate, listed, number):
+    """Fill `listed` (T, n_places) int32 and `number` (T,) int64; no candidate means all."""
+    length, n_places = candidate.shape
+    for t in range(length):
+        number[t] = 0
+        for x in range(n_places):
+            if candidate[t, x]:
+                listed[t, number[t]] = x
+                number[t] += 1
+        if number[t] == 0:
+            number[t] = n_places
+            for x in range(n_places):
+                listed[t, x] = x
+
+
+@njit(cache=True)
+def _noise(randomization, state):
+    """Return ln of a uniform number in [1, randomization]."""
+    return math.log(1.0 + (randomization - 1.0) * uniform(state))
+
+
+@njit(cache=True)
+def decode(listed, number, log_move, log_start, randomization, value, origin, out, state):
+    """Write the randomized Viterbi path through the candidates to `out` (T,) int32.
+
+    Wherever two probabilities are compared, each is first multiplied by a fresh uniform
+    number in [1, randomization]; the probability that is kept is not.
+    value, origin : (T, n_places) float64 and int32 scratch.
+    """
+    length = len(number)
+    for i in range(number[0]):
+        value[0, i] = log_start[listed[0, i]]
+    for t in range(1, length):
+        for i in range(number[t]):
+            x = listed[t, i]
+            best = -np.inf
+            for j in range(number[t - 1]):
+                reached = value[t - 1, j] + log_move[listed[t - 1, j], x]
+                noisy = reached + _noise(randomization, state)
+                if noisy > best:
+                    best = noisy
+                    origin[t, i] = j
+                    value[t, i] = reached
+    best = -np.inf
+    at = 0
+    for i in range(number[length - 1]):
+        noisy = value[length - 1, i] + _noise(randomization, state)
+        if noisy > best:
+            best, at = noisy, i
+    for t in range(length - 1, -1, -1):
+        out[t] = listed[t, at]
+        at = origin[t, at]
+
+
+@njit(cache=True, parallel=True)
+def semantic_traces(
+    users,
+    seeds,
+    label,
+    first,
+    member,
+    log_move,
+    log_start,
+    thinning,
+    merging,
+    removal,
+    randomization,
+    key,
+    out,
+):
+    """Fill `out` (N, traces per user, T) int32, each user from the user's own stream.
+
+    users : (N,) int64; seeds : (N, T) int32 seed traces, complete, or all −1.
+    log_move : (n_places, n_places), log_start : (n_places,) of the aggregate mobility.
+    """
+    n_places, length = len(label), out.shape[2]
+    for u in prange(len(users)):
+        state = np.empty(4, np.uint64)
+        seed_stream(key, users[u], state)
+        kept = np.empty(n_places, np.int32)
+        left = np.empty(len(first) - 1, np.int64)
+        sample = np.empty(n_places, np.int32)
+        candidate = np.empty((length, n_places), np.bool_)
+        listed = np.empty((length, n_places), np.int32)
+        number = np.empty(length, np.int64)
+        value = np.empty((length, n_places))
+        origin = np.zeros((length, n_places), np.int32)
+        for r in range(out.shape[1]):
+            candidate_sets(
+                seeds[u],
+                label,
+                first,
+                member,
+                thinning,
+                merging,
+                removal,
+                kept,
+                left,
+                sample,
+                candidate,
+                state,
+            )
+            list_candidates(candidate, listed, number)
+            decode(
+                listed,
+                number,
+                log_move,
+                log_start,
+                randomization,
+                value,
+                origin,
+                out[u, r],
+                state,
+            )
