@@ -17,11 +17,12 @@ from doppeltrace.traces import Traces
 LONG_SECONDS = 10.0
 
 # Thread-seconds per unit of work, measured on the machine whose probe took PROBE_SECONDS.
-PROBE_SECONDS = 0.0065
-TRAINING = 7e-11  # per observed element, iteration and z²
-SYNTHESIS = 1.2e-10  # per event, place and factor
-TESTING = 6e-9  # per trace, verifier and place: traces that stay need whole rows
-BASE_MEMORY = 250e6  # Python, its libraries and the compiled kernels
+# Right within a factor of two for people flow and for simulated cities.
+PROBE_SECONDS = 0.0084
+TRAINING = 1.6e-10  # per observed element, iteration and z (z + 24)
+SYNTHESIS = 5e-10  # per event, place and factor
+TESTING = 2.5e-8  # per trace, verifier and place: users who stay need whole rows
+BASE_MEMORY = 280e6  # Python, its libraries and the compiled kernels
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def estimate(
     threads = min(model.threads or cores, cores)
     unit = 1.0 / (speed * threads)
     return Estimate(
-        training=TRAINING * elements * model.iterations * z * z * unit,
+        training=TRAINING * elements * model.iterations * z * (z + 24) * unit,
         synthesis=SYNTHESIS * made * length * places * z * unit,
         test=TESTING * made * (verifiers or users) * places * unit,
         memory=BASE_MEMORY
