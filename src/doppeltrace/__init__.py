@@ -13,6 +13,7 @@ from doppeltrace.io.synthetic import read_synthetic
 from doppeltrace.io.table import read_table
 from doppeltrace.io.validation import Validation
 from doppeltrace.scorecard import Scorecard
+from doppeltrace.synthesizers.doppel import Doppel
 from doppeltrace.synthesizers.itf import ITF
 from doppeltrace.synthesizers.ppmtf import PPMTF
 from doppeltrace.synthesizers.sgd import SGD
@@ -29,6 +30,7 @@ __all__ = [
     "Clock",
     "Dataset",
     "Deniability",
+    "Doppel",
     "DoppeltraceError",
     "ITF",
     "InputError",

@@ -6,8 +6,8 @@ A row of either costs O(X z). What is known of a user is kept in scratch, NaN un
     row 0            sums of the rows of Q*, before normalisation
     row 1            sums of π of each slot, before normalisation
     rows 2, 3        buffers
-    next L rows      π of each slot, not normalised
-    next L rows      probabilities to stay
+    next L rows      π of each slot, not normalised (for probabilities only)
+    next L rows      probabilities to stay (for probabilities only)
 """
 
 import numpy as np
@@ -132,13 +132,15 @@ def _fill_stays(chain, user, here, scratch):
 
 
 @overload(_protocol.scratch_shape)
-def _scratch_shape(chain):
-    if is_chain(chain, FactorChain):
-        return lambda chain: (
-            _TABLES + 2 * chain.D.shape[0],
-            max(chain.C_t.shape[1], chain.D.shape[0]),
-        )
-    return None
+def _scratch_shape(chain, for_draws):
+    if not is_chain(chain, FactorChain):
+        return None
+
+    def scratch_shape(chain, for_draws):
+        tables = 0 if for_draws else 2 * chain.D.shape[0]
+        return (_TABLES + tables, max(chain.C_t.shape[1], chain.D.shape[0]))
+
+    return scratch_shape
 
 
 @overload(_protocol.prepare)
@@ -149,8 +151,9 @@ def _prepare(chain, user, scratch):
     def prepare(chain, user, scratch):
         scratch[_ROW_SUMS] = np.nan
         scratch[_SLOT_SUMS] = np.nan
-        scratch[_TABLES, 0] = np.nan
-        scratch[_TABLES + chain.D.shape[0] :] = np.nan
+        if len(scratch) > _TABLES:
+            scratch[_TABLES, 0] = np.nan
+            scratch[_TABLES + chain.D.shape[0] :] = np.nan
 
     return prepare
 

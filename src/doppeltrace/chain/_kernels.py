@@ -18,7 +18,7 @@ def sample_traces(chain, users, slots, key, out):
         n = users[u]
         state = np.empty(4, np.uint64)
         seed_stream(key, n, state)
-        scratch = np.empty(scratch_shape(chain))
+        scratch = np.empty(scratch_shape(chain, True))
         prepare(chain, n, scratch)
         for r in range(out.shape[1]):
             here = draw_first(chain, n, slots[0], scratch, state)

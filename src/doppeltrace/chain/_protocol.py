@@ -4,7 +4,7 @@ A *chain* is a NamedTuple of arrays. Each function below is a name only; a file 
 chain (`_factor_kernels.py`, `_base_kernels.py`) gives it a body with
 `numba.extending.overload`, chosen by the NamedTuple's class. One sampling kernel and one
 deniability kernel thus serve every chain. Probabilities are float64. `scratch` is a float64
-array of `scratch_shape`, which belongs to one user at a time.
+array of `scratch_shape`, for draws or for probabilities, which belongs to one user at a time.
 """
 
 from numba import njit, types
@@ -17,8 +17,8 @@ def is_chain(chain, kind: type) -> bool:
     return isinstance(chain, types.BaseNamedTuple) and chain.instance_class is kind
 
 
-def scratch_shape(chain):
-    """Return the shape (rows, columns) of the scratch that the functions below need."""
+def scratch_shape(chain, for_draws):
+    """Return the shape of the scratch for draws, or for probabilities."""
     raise TypeError
 
 

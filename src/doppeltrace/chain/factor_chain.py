@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from doppeltrace.factorize.gaussian import Factors
+from doppeltrace.factorize.state import Factors
 
 FLOOR = 1e-8
 """φ: reconstructed counts below it are set to it, for transitions and for visits."""

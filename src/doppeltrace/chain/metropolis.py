@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from doppeltrace import streams
-from doppeltrace.chain import _factor_kernels as _factor_kernels  # gives the kernels their bodies
+from doppeltrace.chain import _base_kernels as _base_kernels  # gives the protocol its bodies
+from doppeltrace.chain import _factor_kernels as _factor_kernels  # likewise
 from doppeltrace.chain import _kernels as kernels
 from doppeltrace.progress import Callback, Step, silent
 

@@ -45,7 +45,7 @@ def _log_likelihood(chain, user, trace, slots, scratch, lower):
 def log_likelihoods(chain, users, traces, slots, out):
     """Write ln p(y = M(m)) of all traces y (N, T) under all users m to out (N, len(users))."""
     for u in prange(len(users)):
-        scratch = np.empty(scratch_shape(chain))
+        scratch = np.empty(scratch_shape(chain, False))
         prepare(chain, users[u], scratch)
         for y in range(len(traces)):
             out[y, u] = _log_likelihood(chain, users[u], traces[y], slots, scratch, -np.inf)
@@ -58,7 +58,7 @@ def own_log_likelihoods(chain, owners, starts, traces, slots, out):
     traces are sorted by owner: owners[u]'s traces are starts[u] … starts[u + 1] − 1.
     """
     for u in prange(len(owners)):
-        scratch = np.empty(scratch_shape(chain))
+        scratch = np.empty(scratch_shape(chain, False))
         prepare(chain, owners[u], scratch)
         for y in range(starts[u], starts[u + 1]):
             out[y] = _log_likelihood(chain, owners[u], traces[y], slots, scratch, -np.inf)
@@ -72,7 +72,7 @@ def count_in_bin(chain, verifiers, traces, owner, slots, lower, upper, counts):
     """
     lanes = len(counts)
     for lane in prange(lanes):
-        scratch = np.empty(scratch_shape(chain))
+        scratch = np.empty(scratch_shape(chain, False))
         for v in range(lane, len(verifiers), lanes):
             m = verifiers[v]
             prepare(chain, m, scratch)

@@ -17,41 +17,10 @@ from numpy.typing import NDArray
 from doppeltrace import streams
 from doppeltrace.factorize import _kernels as kernels
 from doppeltrace.factorize.hyperprior import Hyper, NormalWishart
-from doppeltrace.tensors import SparseTensor
+from doppeltrace.factorize.state import Factors, Observations, State
 
 SHARD_USERS = 64
 """Users per shard: fixed, so that sums are added in the same order on any machine."""
-
-
-@dataclass(frozen=True, eq=False)
-class Factors:
-    """Θ = (A, B, C, D), float64: users, locations, next locations, slots × z."""
-
-    A: NDArray[np.float64]
-    B: NDArray[np.float64]
-    C: NDArray[np.float64]
-    D: NDArray[np.float64]
-
-    @property
-    def n_factors(self) -> int:
-        """Return z."""
-        return self.A.shape[1]
-
-
-@dataclass(frozen=True, eq=False)
-class Observations:
-    """The observed elements of both tensors; see `tensors.observe`."""
-
-    transitions: SparseTensor
-    visits: SparseTensor
-
-
-@dataclass(frozen=True, eq=False)
-class State:
-    """The sampler after an iteration: Θ and how many iterations led to it."""
-
-    factors: Factors
-    iteration: int
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The front doors: every synthesizer has the same `fit` and `sample`."""
 
 from doppeltrace.synthesizers.base import Synthesizer
+from doppeltrace.synthesizers.doppel import Doppel
 from doppeltrace.synthesizers.itf import ITF
 from doppeltrace.synthesizers.ppmtf import PPMTF
 from doppeltrace.synthesizers.sgd import SGD
@@ -9,8 +10,8 @@ from doppeltrace.synthesizers.training import Training
 from doppeltrace.synthesizers.uniform import Uniform
 
 MODELS: dict[str, type[Synthesizer]] = {
-    model.name: model for model in (PPMTF, ITF, SGD, SGLT, Uniform, Training)
+    model.name: model for model in (Doppel, PPMTF, ITF, SGD, SGLT, Uniform, Training)
 }
 """Name on the command line → synthesizer."""
 
-__all__ = ["ITF", "MODELS", "PPMTF", "SGD", "SGLT", "Synthesizer", "Training", "Uniform"]
+__all__ = ["Doppel", "ITF", "MODELS", "PPMTF", "SGD", "SGLT", "Synthesizer", "Training", "Uniform"]

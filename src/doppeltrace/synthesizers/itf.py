@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from doppeltrace.errors import SettingsError
-from doppeltrace.factorize.gaussian import Factors, Observations
+from doppeltrace.factorize.state import Factors, Observations
 from doppeltrace.synthesizers.ppmtf import PPMTF
 from doppeltrace.tensors import SparseTensor
 

@@ -1,0 +1,82 @@
+"""The arrays of our chain: visit factors, and a population base that ties places together."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from doppeltrace.factorize.state import Factors
+
+FLOOR = 1e-8
+"""Smallest entry of a factor, relative to its column's mean: no place is impossible."""
+
+
+class BaseChain(NamedTuple):
+    """π from (A, B, D) and proposals along the base; see `_base_kernels`.
+
+    A (users, z), B (places, z), D (slots, z), float64, non-negative.
+    B_sum : (z,) column sums of B. cut, other : (z, places), an alias table per column of B.
+    start, neighbour, lift : the base K in CSR form; symmetric, its diagonal positive.
+    lift_B : (places, z) = K B. jump : τ, probability of a fresh draw from π.
+    """
+
+    A: NDArray[np.float64]
+    B: NDArray[np.float64]
+    D: NDArray[np.float64]
+    B_sum: NDArray[np.float64]
+    cut: NDArray[np.float64]
+    other: NDArray[np.int32]
+    start: NDArray[np.int64]
+    neighbour: NDArray[np.int32]
+    lift: NDArray[np.float64]
+    lift_B: NDArray[np.float64]
+    jump: float
+
+
+def base_chain(theta: Factors, base: csr_array, jump: float) -> BaseChain:
+    """Return the chain of factors and base."""
+    base = base.sorted_indices()
+    a, b, d = (_positive(rows) for rows in (theta.A, theta.B, theta.D))
+    cut, other = _alias_tables(b)
+    return BaseChain(
+        a,
+        b,
+        d,
+        b.sum(axis=0),
+        cut,
+        other,
+        base.indptr.astype(np.int64),
+        base.indices.astype(np.int32),
+        base.data.astype(np.float64),
+        np.ascontiguousarray(base @ b),
+        jump,
+    )
+
+
+def _positive(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rows with entries that underflowed lifted to the column's FLOOR share."""
+    return np.maximum(rows, FLOOR * rows.mean(axis=0))
+
+
+def _alias_tables(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Return Walker's alias tables of every column of weights (X, z): two arrays (z, X).
+
+    Draw x uniformly; keep it with probability cut[k, x], else take other[k, x].
+    """
+    n, z = weights.shape
+    cut = np.ones((z, n))
+    other = np.tile(np.arange(n, dtype=np.int32), (z, 1))
+    for k in range(z):
+        scaled = weights[:, k] * (n / weights[:, k].sum())
+        small = list(np.flatnonzero(scaled < 1))
+        large = list(np.flatnonzero(scaled >= 1))
+        while small and large:
+            low, high = small.pop(), large[-1]
+            cut[k, low], other[k, low] = scaled[low], high
+            scaled[high] -= 1 - scaled[low]
+            if scaled[high] < 1:
+                small.append(large.pop())
+    return cut, other

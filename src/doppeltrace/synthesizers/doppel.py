@@ -1,0 +1,103 @@
+"""Doppel: our own model. Poisson factorization, and a chain along the population's moves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from doppeltrace import tensors
+from doppeltrace.chain.base_chain import BaseChain, base_chain
+from doppeltrace.chain.population import Base, population_base
+from doppeltrace.errors import require
+from doppeltrace.factorize import poisson
+from doppeltrace.factorize.state import Observations, State
+from doppeltrace.synthesizers.factorized import FactorizedSynthesizer
+from doppeltrace.traces import Traces
+
+
+class Doppel(FactorizedSynthesizer):
+    """Poisson multiple tensor factorization with a population base.
+
+    The factors say when a user likes to be where (π); the base says how the population moves;
+    the chain (`chain._base_kernels`) moves along the base towards π. Fewer factors make users
+    more alike: more privacy, less detail.
+
+    Parameters
+    ----------
+    factors : z, number of factors.
+    iterations : Gibbs iterations; the last one's Θ is the model.
+    shape, rate : of the Gamma priors of all factor entries.
+    min_users : different users that must have made a move for it to enter the base.
+    smoothing : weight of the gravity kernel in the base, in transitions per place.
+    stay : share of staying put in the gravity kernel, for what check-ins do not record.
+    range_km : range of the gravity kernel, or None to fit it to the data.
+    most_neighbours : places that gravity reaches from a place, at most.
+    jump : τ, probability per event of a fresh draw from π instead of a step along the base.
+    seed, threads : see `Synthesizer`.
+
+    `history` holds {"log_likelihood": …} per iteration; `base_` is the base after `fit`.
+    """
+
+    name = "doppel"
+
+    def __init__(
+        self,
+        *,
+        factors: int = 10,
+        iterations: int = 100,
+        shape: float = 0.03,
+        rate: float = 1.0,
+        min_users: int = 3,
+        smoothing: float = 0.3,
+        stay: float = 0.7,
+        range_km: float | None = None,
+        most_neighbours: int = 64,
+        jump: float = 0.003,
+        seed: int | None = None,
+        threads: int | None = None,
+    ) -> None:
+        super().__init__(factors=factors, iterations=iterations, seed=seed, threads=threads)
+        require(0 <= jump <= 1, "jump must be from 0 to 1")
+        self._prior = poisson.GammaPrior(shape, rate)
+        self.shape, self.rate = shape, rate
+        self.base_settings: dict[str, Any] = {
+            "min_users": min_users,
+            "smoothing": smoothing,
+            "stay": stay,
+            "range_km": range_km,
+            "most_neighbours": most_neighbours,
+        }
+        self.jump = jump
+        self._base: Base | None = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings that decide the model, without seed and threads."""
+        return {
+            "factors": self.n_factors,
+            "iterations": self.iterations,
+            "shape": self.shape,
+            "rate": self.rate,
+            **self.base_settings,
+            "jump": self.jump,
+        }
+
+    @property
+    def base_(self) -> Base:
+        """The population base; raises `NotFittedError` before `fit`."""
+        if self._base is None:
+            self._base = population_base(self.train, **self.base_settings)
+        return self._base
+
+    def _begin(self, traces: Traces) -> list[Observations]:
+        self._base = population_base(traces, **self.base_settings)
+        return [Observations(tensors.transition_tensor(traces), tensors.visit_tensor(traces))]
+
+    def _start(self, part: int, work: Observations) -> State:
+        return poisson.init(work, self.n_factors, self.seed)
+
+    def _step(self, part: int, work: Observations) -> tuple[State, dict[str, float]]:
+        state, info = poisson.step(self._states[part], work, self._prior, self.seed)
+        return state, {"log_likelihood": info.log_likelihood}
+
+    def _build_chain(self) -> BaseChain:
+        return base_chain(self.factors_, self.base_.lift, self.jump)

@@ -1,0 +1,183 @@
+"""What PPMTF, ITF and Doppel have in common: Θ by Gibbs sampling, checkpoints, model files."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from pathlib import Path
+from typing import Any, Self
+
+from numpy.typing import NDArray
+
+from doppeltrace.errors import InputError, require
+from doppeltrace.factorize.state import Factors, State
+from doppeltrace.progress import Callback, Step, silent
+from doppeltrace.synthesizers.chained import ChainSynthesizer
+from doppeltrace.synthesizers.model_file import fingerprint, read_model, write_model
+from doppeltrace.traces import Traces
+
+
+class FactorizedSynthesizer(ChainSynthesizer):
+    """A chain whose parameters Θ come from one or more Gibbs samplers (`parts`).
+
+    Attributes
+    ----------
+    factors_ : Θ after `fit` (of the first part).
+    history : what each iteration told, such as {"rmse": …}.
+    """
+
+    def __init__(
+        self, *, factors: int, iterations: int, seed: int | None, threads: int | None
+    ) -> None:
+        super().__init__(seed=seed, threads=threads)
+        require(factors >= 1, "factors must be at least 1")
+        require(iterations >= 1, "iterations must be at least 1")
+        self.n_factors = factors
+        self.iterations = iterations
+        self.history: list[dict[str, float]] = []
+        self._states: list[State] = []
+        self._chain: Any = None
+
+    @property
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """The settings that decide the model, without seed and threads."""
+
+    @abstractmethod
+    def _begin(self, traces: Traces) -> list[Any]:
+        """Return what each part's sampler works on."""
+
+    @abstractmethod
+    def _start(self, part: int, work: Any) -> State:
+        """Return a part's initial state."""
+
+    @abstractmethod
+    def _step(self, part: int, work: Any) -> tuple[State, dict[str, float]]:
+        """Return a part's next state and what it tells."""
+
+    @abstractmethod
+    def _build_chain(self) -> Any:
+        """Return the chain of the current Θ."""
+
+    @property
+    def factors_(self) -> Factors:
+        """Θ = (A, B, C, D); raises `NotFittedError` before `fit`."""
+        self.train  # noqa: B018  (raises before fit)
+        return self._states[0].factors
+
+    @property
+    def chain(self) -> Any:
+        """The chain of Θ."""
+        self.train  # noqa: B018  (raises before fit)
+        if self._chain is None:
+            self._chain = self._build_chain()
+        return self._chain
+
+    def fit(
+        self,
+        traces: Traces,
+        *,
+        callback: Callback = silent,
+        checkpoint: str | Path | None = None,
+        checkpoint_every: int = 10,
+    ) -> Self:
+        """Learn Θ from traces.
+
+        Parameters
+        ----------
+        checkpoint : file to save the sampler in every `checkpoint_every` iterations; if it
+            exists already and belongs to the same data, settings and seed, training goes on
+            from it, with the same result as without the interruption.
+        """
+        require(checkpoint_every >= 1, "checkpoint_every must be at least 1")
+        self._checkpoint = None if checkpoint is None else Path(checkpoint)
+        self._checkpoint_every = checkpoint_every
+        return super().fit(traces, callback=callback)
+
+    def _fit(self, traces: Traces, callback: Callback) -> None:
+        require(
+            self.n_factors <= len(traces.places),
+            f"factors = {self.n_factors} exceeds the {len(traces.places)} locations: "
+            "lower the number of factors",
+        )
+        parts = self._begin(traces)
+        self._chain = None
+        self.history = []
+        self._states = [self._start(part, work) for part, work in enumerate(parts)]
+        if self._checkpoint is not None and self._checkpoint.exists():
+            self._resume(traces)
+        total = self.iterations * len(parts)
+        for part, work in enumerate(parts):
+            while self._states[part].iteration < self.iterations:
+                self._states[part], figures = self._step(part, work)
+                self.history.append(figures)
+                done = part * self.iterations + self._states[part].iteration
+                if self._checkpoint is not None and (
+                    done % self._checkpoint_every == 0 or done == total
+                ):
+                    self._write(self._checkpoint, traces)
+                callback(Step("training", done, total, figures))
+
+    def save(self, path: str | Path) -> None:
+        """Write Θ, settings and seed to a model file. It must not leave your hands."""
+        self._write(Path(path), self.train)
+
+    @classmethod
+    def load(cls, path: str | Path, traces: Traces, *, threads: int | None = None) -> Self:
+        """Return the model of a file written by `save` for the same traces."""
+        arrays, about = read_model(Path(path))
+        if about["model"] != cls.name:
+            raise InputError(f"{path} holds a model of kind {about['model']}, not {cls.name}")
+        model = cls(**_constructor_arguments(about["settings"]), seed=int(about["seed"]),
+                    threads=threads)  # fmt: skip
+        model._restore(Path(path), arrays, about, traces)
+        model._train = traces
+        return model
+
+    def _write(self, path: Path, traces: Traces) -> None:
+        about = {
+            "model": self.name,
+            "settings": self.settings,
+            "seed": str(self.seed),
+            "iterations": [state.iteration for state in self._states],
+            "history": self.history,
+            "data": fingerprint(traces),
+        }
+        arrays = {
+            f"{name}{part}": getattr(state.factors, name)
+            for part, state in enumerate(self._states)
+            for name in "ABCD"
+        }
+        write_model(path, arrays, about)
+
+    def _resume(self, traces: Traces) -> None:
+        assert self._checkpoint is not None
+        arrays, about = read_model(self._checkpoint)
+        mine = {k: v for k, v in self.settings.items() if k != "iterations"}
+        theirs = {k: v for k, v in about["settings"].items() if k != "iterations"}
+        if (about["model"], theirs, int(about["seed"])) != (self.name, mine, self.seed):
+            raise InputError(
+                f"checkpoint {self._checkpoint} was made with other settings or another seed: "
+                "use those, or remove the file to start anew"
+            )
+        if max(about["iterations"]) > self.iterations:
+            raise InputError(
+                f"checkpoint {self._checkpoint} is beyond the {self.iterations} iterations asked "
+                "for: ask for more, or remove the file to start anew"
+            )
+        self._restore(self._checkpoint, arrays, about, traces)
+
+    def _restore(
+        self, path: Path, arrays: dict[str, NDArray], about: dict[str, Any], traces: Traces
+    ) -> None:
+        if about["data"] != fingerprint(traces):
+            raise InputError(f"{path} was made from other data: use the same input")
+        self._states = [
+            State(Factors(*(arrays[f"{name}{part}"] for name in "ABCD")), iteration)
+            for part, iteration in enumerate(about["iterations"])
+        ]
+        self.history = list(about["history"])
+
+
+def _constructor_arguments(settings: dict[str, Any]) -> dict[str, Any]:
+    """Turn the lists of a JSON header back into tuples."""
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
