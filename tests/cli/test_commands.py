@@ -9,6 +9,7 @@ import pytest
 import doppeltrace as dt
 from doppeltrace.cli.estimate import estimate, probe
 from doppeltrace.cli.run import file_hash, pass_rates
+from doppeltrace.synthesizers import MODELS
 
 TABLE_OPTIONS = ("--instant-minutes", 20, "--first-hour", 8, "--last-hour", 20)
 
@@ -120,6 +121,28 @@ def test_threads_do_not_change_a_release(run, table, tmp_path):
         assert result.exit_code == 0, result.output
     one, two = ((tmp_path / str(n) / "traces.csv").read_bytes() for n in (1, 2))
     assert one == two
+
+
+@pytest.mark.parametrize("model", sorted(set(MODELS) - {"sglt", "training"}))
+def test_every_model_can_be_released(run, table, tmp_path, model):
+    result = run(
+        "synthesize", table, *TABLE_OPTIONS, "--model", model, "--k", 2, "--out", tmp_path / "run"
+    )
+    assert result.exit_code == 0, result.output
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert manifest["model"]["name"] == model and "seed" not in manifest["model"]
+
+
+def test_models_that_must_not_or_cannot(run, table, tmp_path):
+    arguments = ("synthesize", table, *TABLE_OPTIONS, "--out", tmp_path / "run", "--model")
+    itself = run(*arguments, "training", "--no-test")
+    assert itself.exit_code == 2 and "not to be released" in itself.stderr
+    untestable = run(*arguments, "sglt")
+    assert untestable.exit_code == 2 and "--no-test" in untestable.stderr
+    assert "training …" not in untestable.stderr
+    unsaved = run(*arguments, "uniform", "--keep-model", tmp_path / "model")
+    assert unsaved.exit_code == 2 and "cannot be saved" in unsaved.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_randomized_test(run, table, tmp_path):

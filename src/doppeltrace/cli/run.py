@@ -28,7 +28,8 @@ from doppeltrace.io.atomic import atomic_file
 from doppeltrace.release import Release, release
 from doppeltrace.report.summary import Account, render
 from doppeltrace.scorecard import Scorecard
-from doppeltrace.synthesizers import PPMTF, Synthesizer
+from doppeltrace.synthesizers import Synthesizer
+from doppeltrace.synthesizers.chained import ChainSynthesizer
 from doppeltrace.traces import SyntheticTraces, Traces
 
 SHOWN_K = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -73,10 +74,11 @@ class Run:
 
     def _warm_up(self, train: Traces) -> None:
         """Compile the kernels, or load them from the disk, on a handful of users."""
-        if not isinstance(self.model, PPMTF):
+        if not isinstance(self.model, ChainSynthesizer):
             return
         small = copy.copy(self.model)
-        small.iterations = 1
+        if hasattr(small, "iterations"):
+            small.iterations = 1
         few = train.select(np.arange(min(4, train.n_users)))
         synthetic = small.fit(few).sample(1, length=self.wish.length, seed=self.wish.seed)
         deterministic.deniability_test(small, synthetic, k=1, eta=self.wish.eta)

@@ -71,7 +71,7 @@ class Wish:
             "with, not to be released",
         )
         require(
-            self.k is None or hasattr(model, "likelihood"),
+            self.k is None or type(model).log_likelihood is not Synthesizer.log_likelihood,
             f"--model {model.name} has no likelihood to test: choose another model, or release "
             "without the test (--no-test)",
         )
