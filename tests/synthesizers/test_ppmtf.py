@@ -99,7 +99,7 @@ def test_rmse_of_a_step_is_that_of_the_new_users_rows(tiny):
 
 def test_held_out_elements_are_predicted_better_than_by_chance():
     traces = _city()
-    settings = {"alpha": 0.5, "factors": 8, "iterations": 20, "zeros": 100, "seed": 1}
+    settings = {"alpha": 0.5, "factors": 16, "iterations": 20, "zeros": 100, "seed": 1}
     model = dt.PPMTF(**settings, holdout=0.2).fit(traces)
     assert len(model.history) == 20
     full = model._observe(traces)
@@ -127,7 +127,7 @@ def test_settings_reach_the_tensors(tiny):
 def test_threads_change_no_bit():
     traces = _city()
     models = [
-        dt.PPMTF(factors=8, iterations=4, zeros=50, seed=3, threads=n).fit(traces) for n in (1, 2)
+        dt.PPMTF(factors=16, iterations=4, zeros=50, seed=3, threads=n).fit(traces) for n in (1, 2)
     ]
     assert _same(models[0].factors_, models[1].factors_)
     assert models[0].history == models[1].history
