@@ -3,7 +3,13 @@
 from doppeltrace.cities import City, simulate_city
 from doppeltrace.deniability.deterministic import Deniability, deniability_test
 from doppeltrace.deniability.randomized import RandomizedRelease, randomized_release
-from doppeltrace.errors import DoppeltraceError, InputError, NotFittedError, SettingsError
+from doppeltrace.errors import (
+    DoppeltraceError,
+    InputError,
+    NotFittedError,
+    OutputError,
+    SettingsError,
+)
 from doppeltrace.evaluation import evaluate
 from doppeltrace.io.dataset import Dataset
 from doppeltrace.io.people_flow import read_people_flow
@@ -35,6 +41,7 @@ __all__ = [
     "ITF",
     "InputError",
     "NotFittedError",
+    "OutputError",
     "PPMTF",
     "Places",
     "RandomizedRelease",
