@@ -18,7 +18,7 @@ class BaseChain(NamedTuple):
     """π from (A, B, D) and proposals along the base; see `_base_kernels`.
 
     A (users, z), B (places, z), D (slots, z), float64, non-negative.
-    B_sum : (z,) column sums of B. cut, other : (z, places), an alias table per column of B.
+    B_sum : (1, z) column sums of B. cut, other : (z, places), an alias table per column of B.
     start, neighbour, lift : the base K in CSR form; symmetric, its diagonal positive.
     lift_B : (places, z) = K B. jump : τ, probability of a fresh draw from π.
     """
@@ -45,7 +45,7 @@ def base_chain(theta: Factors, base: csr_array, jump: float) -> BaseChain:
         a,
         b,
         d,
-        b.sum(axis=0),
+        b.sum(axis=0, keepdims=True),
         cut,
         other,
         base.indptr.astype(np.int64),

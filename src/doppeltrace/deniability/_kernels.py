@@ -20,22 +20,22 @@ from doppeltrace.chain._protocol import (
 )
 
 
-@njit(cache=True)
-def _log_likelihood(chain, user, trace, slots, scratch, lower):
-    """Return ln p(trace = M(user)), or −inf as soon as it is known to be at most `lower`."""
-    value = math.log(first_probability(chain, user, slots[0], trace[0], scratch))
+@njit(cache=True, forceinline=True)
+def _log_likelihood(chain, user, traces, y, slots, scratch, lower):
+    """Return ln p(traces[y] = M(user)), or −inf as soon as it is known to be at most `lower`."""
+    value = math.log(first_probability(chain, user, slots[0], traces[y, 0], scratch))
     if value <= lower:
         return -np.inf
-    for t in range(1, len(trace)):
-        if trace[t] != trace[t - 1]:
+    for t in range(1, len(slots)):
+        if traces[y, t] != traces[y, t - 1]:
             value += math.log(
-                move_probability(chain, user, slots[t], trace[t - 1], trace[t], scratch)
+                move_probability(chain, user, slots[t], traces[y, t - 1], traces[y, t], scratch)
             )
             if value <= lower:
                 return -np.inf
-    for t in range(1, len(trace)):
-        if trace[t] == trace[t - 1]:
-            value += math.log(stay_probability(chain, user, slots[t], trace[t], scratch))
+    for t in range(1, len(slots)):
+        if traces[y, t] == traces[y, t - 1]:
+            value += math.log(stay_probability(chain, user, slots[t], traces[y, t], scratch))
             if value <= lower:
                 return -np.inf
     return value
@@ -48,7 +48,7 @@ def log_likelihoods(chain, users, traces, slots, out):
         scratch = np.empty(scratch_shape(chain, False))
         prepare(chain, users[u], scratch)
         for y in range(len(traces)):
-            out[y, u] = _log_likelihood(chain, users[u], traces[y], slots, scratch, -np.inf)
+            out[y, u] = _log_likelihood(chain, users[u], traces, y, slots, scratch, -np.inf)
 
 
 @njit(cache=True, parallel=True)
@@ -61,7 +61,7 @@ def own_log_likelihoods(chain, owners, starts, traces, slots, out):
         scratch = np.empty(scratch_shape(chain, False))
         prepare(chain, owners[u], scratch)
         for y in range(starts[u], starts[u + 1]):
-            out[y] = _log_likelihood(chain, owners[u], traces[y], slots, scratch, -np.inf)
+            out[y] = _log_likelihood(chain, owners[u], traces, y, slots, scratch, -np.inf)
 
 
 @njit(cache=True, parallel=True)
@@ -78,6 +78,6 @@ def count_in_bin(chain, verifiers, traces, owner, slots, lower, upper, counts):
             prepare(chain, m, scratch)
             for y in range(len(traces)):
                 if owner[y] != m:
-                    value = _log_likelihood(chain, m, traces[y], slots, scratch, lower[y])
+                    value = _log_likelihood(chain, m, traces, y, slots, scratch, lower[y])
                     if lower[y] < value <= upper[y]:
                         counts[lane, y] += 1
