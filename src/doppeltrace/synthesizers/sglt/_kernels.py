@@ -105,7 +105,7 @@ def refine_partition(weights, labels, n_clusters, order, most_passes):
     """Move places between clusters while the criterion falls; `labels` (n,) changes in place.
 
     weights : (n, n) symmetric; order : (n,) int64, in which places are looked at.
-    A cluster never loses its last place. Returns the passes made.
+    A cluster never loses its last place. Returns the criterion, the sum of `_cost`.
     """
     n = len(labels)
     size = np.zeros(n_clusters)
@@ -120,7 +120,7 @@ def refine_partition(weights, labels, n_clusters, order, most_passes):
             if labels[j] == labels[i]:
                 inside[labels[i]] += weights[i, j]
     links = np.empty(n_clusters)
-    for done in range(most_passes):
+    for _ in range(most_passes):
         moved = False
         for i in order:
             a = labels[i]
@@ -154,8 +154,11 @@ def refine_partition(weights, labels, n_clusters, order, most_passes):
                 degree[target] += own_degree[i]
                 size[target] += 1
         if not moved:
-            return done + 1
-    return most_passes
+            break
+    total = 0.0
+    for k in range(n_clusters):
+        total += _cost(size[k], degree[k], inside[k])
+    return total
 
 
 @njit(cache=True, parallel=True)

@@ -24,7 +24,7 @@ def thin_clusters(seed, label, first, member, thinning, kept, left, state):
 
     seed : (T,) int32, −1 where nothing is known; label : (n_places,) int64.
     first : (n_clusters + 1,) int64 slices of `member` (n_places,) int32.
-    Fills `kept` like `member`, the staying places first in each slice, and `left`
+    Fills `kept` like `member`, the staying places first in each slice and in order, and `left`
     (n_clusters,) int64 with their number, −1 for clusters that are not visited.
     """
     left[:] = -1
@@ -42,11 +42,16 @@ def thin_clusters(seed, label, first, member, thinning, kept, left, state):
         kept[low:high] = member[low:high]
         if left[k] < size:
             _pick(kept[low:high], left[k], state)
+            kept[low : low + left[k]] = np.sort(kept[low : low + left[k]])
 
 
 @njit(cache=True)
-def _merge(seed, label, first, merging, kept, left, sample, candidate, state):
-    """Let the sets before and after each move borrow from one another."""
+def _merge(seed, label, first, merging, kept, left, candidate):
+    """Let the sets before and after each move borrow from one another.
+
+    A set lends its first places, not random ones: in the published traces, replicates of one
+    user agree after a move far more often than random loans would let them.
+    """
     length = len(seed)
     for t in range(length - 1):
         away = 1
@@ -63,23 +68,18 @@ def _merge(seed, label, first, merging, kept, left, sample, candidate, state):
         share = merging ** (away * away)
         last = min(length - 1, t + away + min(away, stay))
         for k in (a, b):
-            count = int(share * left[k])
-            if count == 0:
-                continue
-            sample[: left[k]] = kept[first[k] : first[k] + left[k]]
-            _pick(sample[: left[k]], count, state)
-            for i in range(count):
-                candidate[t : last + 1, sample[i]] = True
+            for i in range(int(share * left[k])):
+                candidate[t : last + 1, kept[first[k] + i]] = True
 
 
 @njit(cache=True)
 def candidate_sets(
-    seed, label, first, member, thinning, merging, removal, kept, left, sample, candidate, state
+    seed, label, first, member, thinning, merging, removal, kept, left, candidate, state
 ):
     """Fill `candidate` (T, n_places) bool: where each event may be.
 
     seed, label, first, member : see `thin_clusters`; `kept` and `left` are filled by it.
-    sample : (n_places,) int32 scratch. An event of unknown place gets no candidates.
+    An event of unknown place gets no candidates.
     """
     candidate[:] = False
     thin_clusters(seed, label, first, member, thinning, kept, left, state)
@@ -89,7 +89,7 @@ def candidate_sets(
             for i in range(first[k], first[k] + left[k]):
                 candidate[t, kept[i]] = True
     if seed[0] >= 0:  # a seed trace is known everywhere or nowhere
-        _merge(seed, label, first, merging, kept, left, sample, candidate, state)
+        _merge(seed, label, first, merging, kept, left, candidate)
     for t in range(len(seed)):
         if seed[t] >= 0 and uniform(state) < removal:
             candidate[t, seed[t]] = False
@@ -121,8 +121,8 @@ def _noise(randomization, state):
 def decode(listed, number, log_move, log_start, randomization, value, origin, out, state):
     """Write the randomized Viterbi path through the candidates to `out` (T,) int32.
 
-    Wherever two probabilities are compared, each is first multiplied by a fresh uniform
-    number in [1, randomization]; the probability that is kept is not.
+    Every probability that is compared is first multiplied by a fresh uniform number in
+    [1, randomization], and the product is what later steps build on.
     value, origin : (T, n_places) float64 and int32 scratch.
     """
     length = len(number)
@@ -134,17 +134,17 @@ def decode(listed, number, log_move, log_start, randomization, value, origin, ou
             best = -np.inf
             for j in range(number[t - 1]):
                 reached = value[t - 1, j] + log_move[listed[t - 1, j], x]
-                noisy = reached + _noise(randomization, state)
-                if noisy > best:
-                    best = noisy
+                reached += _noise(randomization, state)
+                if reached > best:
+                    best = reached
                     origin[t, i] = j
-                    value[t, i] = reached
+            value[t, i] = best
     best = -np.inf
     at = 0
     for i in range(number[length - 1]):
-        noisy = value[length - 1, i] + _noise(randomization, state)
-        if noisy > best:
-            best, at = noisy, i
+        reached = value[length - 1, i] + _noise(randomization, state)
+        if reached > best:
+            best, at = reached, i
     for t in range(length - 1, -1, -1):
         out[t] = listed[t, at]
         at = origin[t, at]
@@ -177,7 +177,6 @@ def semantic_traces(
         seed_stream(key, users[u], state)
         kept = np.empty(n_places, np.int32)
         left = np.empty(len(first) - 1, np.int64)
-        sample = np.empty(n_places, np.int32)
         candidate = np.empty((length, n_places), np.bool_)
         listed = np.empty((length, n_places), np.int32)
         number = np.empty(length, np.int64)
@@ -194,7 +193,6 @@ def semantic_traces(
                 removal,
                 kept,
                 left,
-                sample,
                 candidate,
                 state,
             )

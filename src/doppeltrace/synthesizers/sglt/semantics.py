@@ -26,7 +26,11 @@ MOST_SHARD_ELEMENTS = 2**26
 DENSE = 2000
 """Up to this many places all eigenvectors asked for come from the dense solver."""
 
+TRIALS = 10
+"""Partitions from different starts, of which the best counts."""
+
 MOST_PASSES = 30
+"""Times that each place may move in a trial."""
 
 
 def location_graph(profiles: Profiles) -> NDArray[np.float64]:
@@ -56,15 +60,22 @@ def partition(weights: NDArray[np.float64], clusters: int, seed: int) -> NDArray
     """Return (n_places,) labels of at most `clusters` groups of alike size.
 
     Minimises Σ_k n_k² · W(S_k, 𝒳) / W(S_k, S_k), a min-max cut in which n_k² keeps the sizes
-    alike: from spectral clusters, places move one by one while the sum falls.
+    alike: places move one by one while the sum falls. The first trial starts from spectral
+    clusters, the others from clusters of the best sizes so far, dealt at random; the least sum
+    counts.
     """
     n = len(weights)
     if clusters >= n:
         return np.arange(n)
-    labels = _spectral(weights, clusters)
-    order = streams.generator(seed, "sglt partition").permutation(n)
-    kernels.refine_partition(weights, labels, clusters, order, MOST_PASSES)
-    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    draws = streams.generator(seed, "sglt partition")
+    best, least = np.arange(n) % clusters, np.inf
+    for trial in range(TRIALS):
+        labels = _spectral(weights, clusters) if trial == 0 else draws.permutation(best)
+        order = draws.permutation(n)
+        cost = kernels.refine_partition(weights, labels, clusters, order, MOST_PASSES)
+        if cost < least:
+            best, least = labels, cost
+    return np.unique(best, return_inverse=True)[1].astype(np.int64)
 
 
 def _spectral(weights: NDArray[np.float64], clusters: int) -> NDArray[np.int64]:

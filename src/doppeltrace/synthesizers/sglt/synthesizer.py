@@ -29,10 +29,10 @@ class SGLT(Synthesizer):
     clusters : c, semantic clusters of places; as many as places, if there are fewer.
     removal : par_l, probability that the true place is removed from an event's candidates.
     thinning : par_c, fraction of a cluster removed at random.
-    merging : par_m, fraction of the candidates that move between the sets around a move.
+    merging : par_m, fraction of the candidates that the sets around a move lend each other.
     randomization : par_v, largest random factor in the Viterbi comparisons.
     smoothing : share of the uniform distribution in a user's visiting distribution. The
-        published program leaves it open; 0.3 gives the published figures.
+        published description leaves it open; 0.25 gives the published figures.
     seed, threads : see `Synthesizer`.
     """
 
@@ -46,7 +46,7 @@ class SGLT(Synthesizer):
         thinning: float = 0.25,
         merging: float = 0.75,
         randomization: float = 4.0,
-        smoothing: float = 0.3,
+        smoothing: float = 0.25,
         seed: int | None = None,
         threads: int | None = None,
     ) -> None:
