@@ -1,7 +1,7 @@
 """Kernels of step (i): choose each user's observed elements."""
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from doppeltrace._stream_kernels import below, seed_stream, uniform
 
@@ -48,8 +48,10 @@ def _draw_zeros_dense(state, taken, cells, wanted, drawn):
         left -= 1
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True)
 def observe(
+    first_user,
+    last_user,
     offsets,
     row,
     column,
@@ -64,13 +66,13 @@ def observe(
     out_column,
     out_count,
 ):
-    """Write each user's observed elements, sorted by cell, into the `out_` arrays.
+    """Write the observed elements of users first … last − 1, by cell, into the `out_` arrays.
 
     kept, drawn : (n_users,) int64, how many positives to keep and zeros to draw.
     A user's draws come from that user's stream under `key`.
     """
     cells = n_rows * n_columns
-    for n in prange(len(kept)):
+    for n in range(first_user, last_user):
         state = np.empty(4, np.uint64)
         seed_stream(key, n, state)
         first = offsets[n]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from doppeltrace import _tensor_kernels as kernels
 from doppeltrace import streams
+from doppeltrace.engine.local import run_blocks
 from doppeltrace.errors import require
 from doppeltrace.traces import Traces
 
@@ -122,21 +123,15 @@ def observe(
     row = np.empty(offsets[-1], index_type)
     column = np.empty(offsets[-1], index_type)
     count = np.empty(offsets[-1], _smallest(most_count))
-    kernels.observe(
-        counts.offsets,
-        counts.row,
-        counts.column,
-        np.minimum(counts.count, most_count).astype(count.dtype),
-        n_rows,
-        n_columns,
-        kept,
-        drawn,
-        streams.key(seed, f"observe {name}"),
-        offsets,
-        row,
-        column,
-        count,
-    )
+    cut = np.minimum(counts.count, most_count).astype(count.dtype)
+    key = streams.key(seed, f"observe {name}")
+    run_blocks(
+        lambda first, last: kernels.observe(
+            first, last, counts.offsets, counts.row, counts.column, cut, n_rows, n_columns,
+            kept, drawn, key, offsets, row, column, count,
+        ),
+        n_users,
+    )  # fmt: skip
     return SparseTensor(counts.shape, offsets, row, column, count)
 
 

@@ -27,72 +27,80 @@ from doppeltrace.chain.base_chain import BaseChain
 _SUMS = {"fastmath": {"contract", "reassoc", "nsz"}}
 
 
-@njit(cache=True, forceinline=True, **_SUMS)
-def _weighted(chain, user, slot, rows, r):
+# Helpers take arrays, not the chain: passing so many arrays by value would cost more than the
+# sums themselves.
+
+
+@njit(cache=True, **_SUMS)
+def _weighted(A, user, D, slot, rows, r):
     """Return Σ_k a_nk d_lk rows[r, k]."""
     total = 0.0
     for k in range(rows.shape[1]):
-        total += chain.A[user, k] * chain.D[slot, k] * rows[r, k]
+        total += A[user, k] * D[slot, k] * rows[r, k]
     return total
 
 
-@njit(cache=True, forceinline=True)
-def _pick_factor(chain, user, slot, rows, r, state):
+@njit(cache=True)
+def _pick_factor(A, user, D, slot, rows, r, state):
     """Draw a factor k with probability proportional to a_nk d_lk rows[r, k]."""
     last = rows.shape[1] - 1
-    threshold = uniform(state) * _weighted(chain, user, slot, rows, r)
+    threshold = uniform(state) * _weighted(A, user, D, slot, rows, r)
     total = 0.0
     for k in range(last):
-        total += chain.A[user, k] * chain.D[slot, k] * rows[r, k]
+        total += A[user, k] * D[slot, k] * rows[r, k]
         if total > threshold:
             return k
     return last
 
 
-@njit(cache=True, forceinline=True)
-def _pick_neighbour(chain, here, k, state):
-    """Draw a neighbour b of here with probability K(here, b) b_bk / (K B)_{here,k}."""
-    threshold = uniform(state) * chain.lift_B[here, k]
+@njit(cache=True)
+def _pick_neighbour(start, neighbour, lift, B, here, k, mass, state):
+    """Draw a neighbour b of here with probability K(here, b) b_bk / mass."""
+    threshold = uniform(state) * mass
     total = 0.0
-    last = chain.start[here + 1] - 1
-    for e in range(chain.start[here], last):
-        total += chain.lift[e] * chain.B[chain.neighbour[e], k]
+    last = start[here + 1] - 1
+    for e in range(start[here], last):
+        total += lift[e] * B[neighbour[e], k]
         if total > threshold:
-            return chain.neighbour[e]
-    return chain.neighbour[last]
+            return np.int64(neighbour[e])
+    return np.int64(neighbour[last])
 
 
-@njit(cache=True, forceinline=True)
-def _lift_between(chain, here, there):
+@njit(cache=True)
+def _lift_between(start, neighbour, lift, here, there):
     """Return K(here, there): 0 if they are not neighbours."""
-    low = chain.start[here]
-    high = chain.start[here + 1]
+    low = start[here]
+    high = start[here + 1]
     while low < high:
         middle = (low + high) // 2
-        if chain.neighbour[middle] < there:
+        if neighbour[middle] < there:
             low = middle + 1
         else:
             high = middle
-    if low < chain.start[here + 1] and chain.neighbour[low] == there:
-        return chain.lift[low]
+    if low < start[here + 1] and neighbour[low] == there:
+        return lift[low]
     return 0.0
 
 
-@njit(cache=True, forceinline=True)
-def _liking(chain, user, slot, place, scratch):
-    """Return Σ_k w_k b_xk, remembered in scratch."""
-    if np.isnan(scratch[slot, place]):
-        scratch[slot, place] = _weighted(chain, user, slot, chain.B, place)
-    return scratch[slot, place]
+@njit(cache=True)
+def _stay(A, user, D, slot, B, lift_B, start, neighbour, lift, here, likes, eases):
+    """Return the probability to stay of a step along the base: to propose it, or to reject.
 
-
-@njit(cache=True, forceinline=True)
-def _ease(chain, user, slot, place, scratch):
-    """Return 1 / S(place), S(x) = Σ_k w_k (K B)_xk, remembered in scratch."""
-    row = chain.D.shape[0] + slot
-    if np.isnan(scratch[row, place]):
-        scratch[row, place] = 1.0 / _weighted(chain, user, slot, chain.lift_B, place)
-    return scratch[row, place]
+    likes, eases : (X,) Σ_k w_k b_xk and 1 / S of this slot, NaN where not known yet.
+    """
+    stay = 0.0
+    ease = eases[here]
+    for e in range(start[here], start[here + 1]):
+        b = neighbour[e]
+        if np.isnan(eases[b]):
+            eases[b] = 1.0 / _weighted(A, user, D, slot, lift_B, b)
+        if np.isnan(likes[b]):
+            likes[b] = _weighted(A, user, D, slot, B, b)
+        if b == here:
+            stay += lift[e] * likes[b] * ease
+        elif eases[b] < ease:  # may be rejected
+            stay += lift[e] * likes[b] * (ease - eases[b])
+    return stay
 
 
 @overload(_protocol.scratch_shape)
@@ -119,85 +127,100 @@ def _prepare(chain, user, scratch):
     return prepare
 
 
-@overload(_protocol.draw_first, jit_options={"forceinline": True})
+@overload(_protocol.draw_first)
 def _draw_first(chain, user, slot, scratch, state):
     if not is_chain(chain, BaseChain):
         return None
 
     def draw_first(chain, user, slot, scratch, state):
-        k = _pick_factor(chain, user, slot, chain.B_sum, 0, state)
+        k = _pick_factor(chain.A, user, chain.D, slot, chain.B_sum, 0, state)
         x = below(state, chain.cut.shape[1])
         return x if uniform(state) < chain.cut[k, x] else np.int64(chain.other[k, x])
 
     return draw_first
 
 
-@overload(_protocol.draw_next, jit_options={"forceinline": True})
+@overload(_protocol.draw_next, inline="always")
 def _draw_next(chain, user, slot, here, scratch, state):
     if not is_chain(chain, BaseChain):
         return None
 
     def draw_next(chain, user, slot, here, scratch, state):
+        there = np.int64(here)
         if uniform(state) < chain.jump:
-            return _protocol.draw_first(chain, user, slot, scratch, state)
-        k = _pick_factor(chain, user, slot, chain.lift_B, here, state)
-        there = np.int64(_pick_neighbour(chain, here, k, state))
-        forward = _weighted(chain, user, slot, chain.lift_B, there)
-        backward = _weighted(chain, user, slot, chain.lift_B, here)
-        return there if accepts(forward, backward, state) else np.int64(here)
+            there = _protocol.draw_first(chain, user, slot, scratch, state)
+        else:
+            k = _pick_factor(chain.A, user, chain.D, slot, chain.lift_B, here, state)
+            b = _pick_neighbour(
+                chain.start, chain.neighbour, chain.lift, chain.B, here, k,
+                chain.lift_B[here, k], state,
+            )  # fmt: skip
+            forward = _weighted(chain.A, user, chain.D, slot, chain.lift_B, b)
+            backward = _weighted(chain.A, user, chain.D, slot, chain.lift_B, here)
+            if accepts(forward, backward, state):
+                there = b
+        return there
 
     return draw_next
 
 
-@overload(_protocol.first_probability, jit_options={"forceinline": True})
+@overload(_protocol.first_probability, inline="always")
 def _first_probability(chain, user, slot, place, scratch):
     if not is_chain(chain, BaseChain):
         return None
 
     def first_probability(chain, user, slot, place, scratch):
-        total = _weighted(chain, user, slot, chain.B_sum, 0)
-        return _liking(chain, user, slot, place, scratch) / total
+        if np.isnan(scratch[slot, place]):
+            scratch[slot, place] = _weighted(chain.A, user, chain.D, slot, chain.B, place)
+        return scratch[slot, place] / _weighted(chain.A, user, chain.D, slot, chain.B_sum, 0)
 
     return first_probability
 
 
-@overload(_protocol.move_probability, jit_options={"forceinline": True})
+@overload(_protocol.move_probability, inline="always")
 def _move_probability(chain, user, slot, here, there, scratch):
     if not is_chain(chain, BaseChain):
         return None
 
     def move_probability(chain, user, slot, here, there, scratch):
-        liking = _liking(chain, user, slot, there, scratch)
-        ease = min(
-            _ease(chain, user, slot, here, scratch), _ease(chain, user, slot, there, scratch)
-        )
-        step = _lift_between(chain, here, there) * liking * ease
-        afresh = liking / _weighted(chain, user, slot, chain.B_sum, 0)
-        return chain.jump * afresh + (1.0 - chain.jump) * step
+        ease_row = chain.D.shape[0] + slot
+        if np.isnan(scratch[slot, there]):
+            scratch[slot, there] = _weighted(chain.A, user, chain.D, slot, chain.B, there)
+        if np.isnan(scratch[ease_row, there]):
+            scratch[ease_row, there] = 1.0 / _weighted(
+                chain.A, user, chain.D, slot, chain.lift_B, there
+            )
+        if np.isnan(scratch[ease_row, here]):
+            scratch[ease_row, here] = 1.0 / _weighted(
+                chain.A, user, chain.D, slot, chain.lift_B, here
+            )
+        lift = _lift_between(chain.start, chain.neighbour, chain.lift, here, there)
+        step = lift * min(scratch[ease_row, here], scratch[ease_row, there])
+        afresh = 1.0 / _weighted(chain.A, user, chain.D, slot, chain.B_sum, 0)
+        return scratch[slot, there] * (chain.jump * afresh + (1.0 - chain.jump) * step)
 
     return move_probability
 
 
-@overload(_protocol.stay_probability, jit_options={"forceinline": True})
+@overload(_protocol.stay_probability, inline="always")
 def _stay_probability(chain, user, slot, here, scratch):
     if not is_chain(chain, BaseChain):
         return None
 
     def stay_probability(chain, user, slot, here, scratch):
-        row = 2 * chain.D.shape[0] + slot
-        if np.isnan(scratch[row, here]):
-            ease = _ease(chain, user, slot, here, scratch)
-            stay = 0.0
-            for e in range(chain.start[here], chain.start[here + 1]):
-                b = chain.neighbour[e]
-                proposed = chain.lift[e] * _liking(chain, user, slot, b, scratch)
-                if b == here:
-                    stay += proposed * ease
-                else:  # proposed, but rejected
-                    stay += proposed * max(0.0, ease - _ease(chain, user, slot, b, scratch))
-            liking = _liking(chain, user, slot, here, scratch)
-            afresh = liking / _weighted(chain, user, slot, chain.B_sum, 0)
-            scratch[row, here] = chain.jump * afresh + (1.0 - chain.jump) * stay
-        return scratch[row, here]
+        ease_row = chain.D.shape[0] + slot
+        stay_row = ease_row + chain.D.shape[0]
+        if np.isnan(scratch[stay_row, here]):
+            if np.isnan(scratch[ease_row, here]):
+                scratch[ease_row, here] = 1.0 / _weighted(
+                    chain.A, user, chain.D, slot, chain.lift_B, here
+                )
+            step = _stay(
+                chain.A, user, chain.D, slot, chain.B, chain.lift_B, chain.start, chain.neighbour,
+                chain.lift, here, scratch[slot], scratch[ease_row],
+            )  # fmt: skip
+            afresh = scratch[slot, here] / _weighted(chain.A, user, chain.D, slot, chain.B_sum, 0)
+            scratch[stay_row, here] = chain.jump * afresh + (1.0 - chain.jump) * step
+        return scratch[stay_row, here]
 
     return stay_probability

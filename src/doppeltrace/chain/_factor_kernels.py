@@ -24,34 +24,37 @@ _ROW_SUMS, _SLOT_SUMS, _BUFFER, _OTHER_BUFFER, _TABLES = range(5)
 
 
 @njit(cache=True, **_SUMS)
-def _row_weights(chain, user, origin, out):
-    """Write max(φ, Σ_k a_nk b_ak c_bk) of every b to out (≥ X,) and return their sum.
+def _weights(x, i, y, j, others_t, floor, out):
+    """Write max(φ, Σ_k x_ik y_jk others_bk) of every place b to out (≥ X,); return their sum.
 
-    C is stored transposed and padded to a multiple of four factors, so that the inner loops
-    run along places.
+    others_t (Z, X) is transposed and Z a multiple of four, so that the inner loops run along
+    places.
     """
-    z, n_places = chain.C_t.shape
+    z, n_places = others_t.shape
     for k in range(0, z, 4):
-        w0 = chain.A[user, k] * chain.B[origin, k]
-        w1 = chain.A[user, k + 1] * chain.B[origin, k + 1]
-        w2 = chain.A[user, k + 2] * chain.B[origin, k + 2]
-        w3 = chain.A[user, k + 3] * chain.B[origin, k + 3]
+        w0 = x[i, k] * y[j, k]
+        w1 = x[i, k + 1] * y[j, k + 1]
+        w2 = x[i, k + 2] * y[j, k + 2]
+        w3 = x[i, k + 3] * y[j, k + 3]
+        o0, o1, o2, o3 = others_t[k], others_t[k + 1], others_t[k + 2], others_t[k + 3]
         if k == 0:
             for b in range(n_places):
-                out[b] = (w0 * chain.C_t[k, b] + w1 * chain.C_t[k + 1, b]) + (
-                    w2 * chain.C_t[k + 2, b] + w3 * chain.C_t[k + 3, b]
-                )
+                out[b] = (w0 * o0[b] + w1 * o1[b]) + (w2 * o2[b] + w3 * o3[b])
         else:
             for b in range(n_places):
-                out[b] += (w0 * chain.C_t[k, b] + w1 * chain.C_t[k + 1, b]) + (
-                    w2 * chain.C_t[k + 2, b] + w3 * chain.C_t[k + 3, b]
-                )
+                out[b] += (w0 * o0[b] + w1 * o1[b]) + (w2 * o2[b] + w3 * o3[b])
     total = 0.0
     for b in range(n_places):
-        weight = max(out[b], chain.floor)
+        weight = out[b] if out[b] > floor else floor
         out[b] = weight
         total += weight
     return total
+
+
+@njit(cache=True)
+def _row_weights(chain, user, origin, out):
+    """Write Q*_n(· | origin), not normalised, to out and return its sum."""
+    return _weights(chain.A, user, chain.B, origin, chain.C_t, chain.floor, out)
 
 
 @njit(cache=True)
@@ -67,7 +70,7 @@ def _proposal(chain, user, origin, destination, scratch):
     """Return Q*_n(destination | origin)."""
     weight = 0.0
     for k in range(chain.C_t.shape[0]):
-        weight += chain.A[user, k] * chain.B[origin, k] * chain.C_t[k, destination]
+        weight += chain.A[user, k] * chain.B[origin, k] * chain.C[destination, k]
     return max(weight, chain.floor) / _row_sum(chain, user, origin, scratch)
 
 
@@ -102,6 +105,16 @@ def _pick(weights, n, threshold):
 
 
 @njit(cache=True, **_SUMS)
+def _rejected(forward, backward, pi, n_places, scale):
+    """Return Σ_b max(0, forward_b − backward_b π_b scale): the mass of rejected proposals."""
+    total = 0.0
+    for b in range(n_places):
+        lost = forward[b] - backward[b] * (scale * pi[b])
+        total += lost if lost > 0.0 else 0.0
+    return total
+
+
+@njit(cache=True)
 def _fill_stays(chain, user, here, scratch):
     """Write Q_{n,l}(here | here) of every slot l to scratch.
 
@@ -116,19 +129,24 @@ def _fill_stays(chain, user, here, scratch):
     if np.isnan(pi[0, 0]):
         for slot in range(n_slots):
             _visits(chain, user, slot, pi[slot])
-    backward = scratch[_BUFFER]
+    sums = scratch[_ROW_SUMS]
     for b in range(n_places):
-        backward[b] = _proposal(chain, user, b, here, scratch)
-    proposed = backward[here]
-    backward[here] = np.inf  # proposing to stay is added by itself
+        if np.isnan(sums[b]):
+            _row_sum(chain, user, b, scratch)
+    backward = scratch[_BUFFER]
+    _weights(chain.A, user, chain.C, here, chain.B_t, chain.floor, backward)
+    for b in range(n_places):
+        backward[b] /= sums[b]
     forward = scratch[_OTHER_BUFFER]
-    scale_row = 1.0 / _row_weights(chain, user, here, forward)
+    total = _row_weights(chain, user, here, forward)
+    for b in range(n_places):
+        forward[b] /= total
+    proposed = forward[here]
+    forward[here] = 0.0  # proposing to stay is added by itself
     for slot in range(n_slots):
-        scale = 1.0 / pi[slot, here]
-        rejected = 0.0
-        for b in range(n_places):
-            rejected += max(0.0, forward[b] * scale_row - backward[b] * (scale * pi[slot, b]))
-        stays[slot, here] = proposed + rejected
+        stays[slot, here] = proposed + _rejected(
+            forward, backward, pi[slot], n_places, 1.0 / pi[slot, here]
+        )
 
 
 @overload(_protocol.scratch_shape)
@@ -188,7 +206,7 @@ def _draw_next(chain, user, slot, here, scratch, state):
     return draw_next
 
 
-@overload(_protocol.first_probability)
+@overload(_protocol.first_probability, inline="always")
 def _first_probability(chain, user, slot, place, scratch):
     if not is_chain(chain, FactorChain):
         return None
@@ -201,7 +219,7 @@ def _first_probability(chain, user, slot, place, scratch):
     return first_probability
 
 
-@overload(_protocol.move_probability)
+@overload(_protocol.move_probability, inline="always")
 def _move_probability(chain, user, slot, here, there, scratch):
     if not is_chain(chain, FactorChain):
         return None
@@ -216,7 +234,7 @@ def _move_probability(chain, user, slot, here, there, scratch):
     return move_probability
 
 
-@overload(_protocol.stay_probability)
+@overload(_protocol.stay_probability, inline="always")
 def _stay_probability(chain, user, slot, here, scratch):
     if not is_chain(chain, FactorChain):
         return None

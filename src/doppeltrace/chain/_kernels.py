@@ -1,24 +1,24 @@
 """Draw traces from any chain that speaks `_protocol`."""
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from doppeltrace._stream_kernels import seed_stream
 from doppeltrace.chain._protocol import draw_first, draw_next, prepare, scratch_shape
 
 
-@njit(cache=True, parallel=True)
-def sample_traces(chain, users, slots, key, out):
-    """Draw the traces of each user, one after the other from the user's own stream.
+@njit(cache=True, nogil=True)
+def sample_traces(first, last, chain, users, slots, key, out):
+    """Draw the traces of users[first] … users[last − 1], each from the user's own stream.
 
     users : (N,) int64; slots : (T,) int32, the slot of each instant.
     out : (N, traces per user, T) int32.
     """
-    for u in prange(len(users)):
+    state = np.empty(4, np.uint64)
+    scratch = np.empty(scratch_shape(chain, True))
+    for u in range(first, last):
         n = users[u]
-        state = np.empty(4, np.uint64)
         seed_stream(key, n, state)
-        scratch = np.empty(scratch_shape(chain, True))
         prepare(chain, n, scratch)
         for r in range(out.shape[1]):
             here = draw_first(chain, n, slots[0], scratch, state)

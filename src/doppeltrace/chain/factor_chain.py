@@ -16,12 +16,15 @@ FLOOR = 1e-8
 class FactorChain(NamedTuple):
     """Q* from (A, B, C) and π from (visit_A, visit_B, D); see `_factor_kernels`.
 
-    A, visit_A (users, Z), B, visit_B (places, Z), C_t (Z, places), D (slots, Z), float64, with
-    zero columns up to Z, a multiple of four. PPMTF shares A and B between both parts.
+    A, visit_A (users, Z), B, C, visit_B (places, Z), D (slots, Z), float64, with zero columns up
+    to Z, a multiple of four; B_t and C_t (Z, places) are B and C transposed. PPMTF shares A and B
+    between both parts.
     """
 
     A: NDArray[np.float64]
     B: NDArray[np.float64]
+    B_t: NDArray[np.float64]
+    C: NDArray[np.float64]
     C_t: NDArray[np.float64]
     visit_A: NDArray[np.float64]
     visit_B: NDArray[np.float64]
@@ -37,6 +40,8 @@ def factor_chain(
     return FactorChain(
         _padded(transitions.A),
         _padded(transitions.B),
+        np.ascontiguousarray(_padded(transitions.B).T),
+        _padded(transitions.C),
         np.ascontiguousarray(_padded(transitions.C).T),
         _padded(visits.A),
         _padded(visits.B),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from doppeltrace import streams
 from doppeltrace.chain import _base_kernels as _base_kernels  # gives the protocol its bodies
 from doppeltrace.chain import _factor_kernels as _factor_kernels  # likewise
 from doppeltrace.chain import _kernels as kernels
+from doppeltrace.engine.local import run_blocks
 from doppeltrace.progress import Callback, Step, silent
 
 BLOCK_USERS = 2048
@@ -31,8 +33,20 @@ def sample(
     """
     key = streams.key(seed, "traces")
     out = np.empty((len(users), traces_per_user, len(slots)), np.int32)
-    for first in range(0, len(users), BLOCK_USERS):
-        block = slice(first, first + BLOCK_USERS)
-        kernels.sample_traces(chain, users[block], slots, key, out[block])
-        callback(Step("synthesis", min(first + BLOCK_USERS, len(users)), len(users)))
+    for start in range(0, len(users), BLOCK_USERS):
+        block, part = users[start : start + BLOCK_USERS], out[start : start + BLOCK_USERS]
+        run_blocks(partial(_draw, chain, block, slots, key, part), len(block))
+        callback(Step("synthesis", start + len(block), len(users)))
     return out
+
+
+def _draw(
+    chain: Any,
+    users: NDArray[np.int64],
+    slots: NDArray[np.int32],
+    key: NDArray[np.uint64],
+    out: NDArray[np.int32],
+    first: int,
+    last: int,
+) -> None:
+    kernels.sample_traces(first, last, chain, users, slots, key, out)

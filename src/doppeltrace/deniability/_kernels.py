@@ -9,7 +9,7 @@ the bin therefore gives the same answer as adding everything.
 import math
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from doppeltrace.chain._protocol import (
     first_probability,
@@ -20,7 +20,7 @@ from doppeltrace.chain._protocol import (
 )
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True)
 def _log_likelihood(chain, user, traces, y, slots, scratch, lower):
     """Return ln p(traces[y] = M(user)), or −inf as soon as it is known to be at most `lower`."""
     value = math.log(first_probability(chain, user, slots[0], traces[y, 0], scratch))
@@ -41,43 +41,44 @@ def _log_likelihood(chain, user, traces, y, slots, scratch, lower):
     return value
 
 
-@njit(cache=True, parallel=True)
-def log_likelihoods(chain, users, traces, slots, out):
-    """Write ln p(y = M(m)) of all traces y (N, T) under all users m to out (N, len(users))."""
-    for u in prange(len(users)):
-        scratch = np.empty(scratch_shape(chain, False))
+@njit(cache=True, nogil=True)
+def log_likelihoods(first, last, chain, users, traces, slots, out):
+    """Write ln p(y = M(m)) of all traces y, users m = users[first] … users[last − 1].
+
+    traces (N, T); out (N, len(users)).
+    """
+    scratch = np.empty(scratch_shape(chain, False))
+    for u in range(first, last):
         prepare(chain, users[u], scratch)
         for y in range(len(traces)):
             out[y, u] = _log_likelihood(chain, users[u], traces, y, slots, scratch, -np.inf)
 
 
-@njit(cache=True, parallel=True)
-def own_log_likelihoods(chain, owners, starts, traces, slots, out):
-    """Write ln p(y = M(owner of y)) to out (N,).
+@njit(cache=True, nogil=True)
+def own_log_likelihoods(first, last, chain, owners, starts, traces, slots, out):
+    """Write ln p(y = M(owner of y)) to out (N,), for owners[first] … owners[last − 1].
 
     traces are sorted by owner: owners[u]'s traces are starts[u] … starts[u + 1] − 1.
     """
-    for u in prange(len(owners)):
-        scratch = np.empty(scratch_shape(chain, False))
+    scratch = np.empty(scratch_shape(chain, False))
+    for u in range(first, last):
         prepare(chain, owners[u], scratch)
         for y in range(starts[u], starts[u + 1]):
             out[y] = _log_likelihood(chain, owners[u], traces, y, slots, scratch, -np.inf)
 
 
-@njit(cache=True, parallel=True)
-def count_in_bin(chain, verifiers, traces, owner, slots, lower, upper, counts):
+@njit(cache=True, nogil=True)
+def count_in_bin(first, last, chain, verifiers, traces, owner, slots, lower, upper, counts):
     """Count, for each trace, the verifiers with lower < ln p ≤ upper, its owner left out.
 
-    counts : (lanes, N) int64, each lane's own; lane i takes verifiers i, i + lanes, …
+    Adds those of verifiers[first] … verifiers[last − 1] to counts (N,).
     """
-    lanes = len(counts)
-    for lane in prange(lanes):
-        scratch = np.empty(scratch_shape(chain, False))
-        for v in range(lane, len(verifiers), lanes):
-            m = verifiers[v]
-            prepare(chain, m, scratch)
-            for y in range(len(traces)):
-                if owner[y] != m:
-                    value = _log_likelihood(chain, m, traces, y, slots, scratch, lower[y])
-                    if lower[y] < value <= upper[y]:
-                        counts[lane, y] += 1
+    scratch = np.empty(scratch_shape(chain, False))
+    for v in range(first, last):
+        m = verifiers[v]
+        prepare(chain, m, scratch)
+        for y in range(len(traces)):
+            if owner[y] != m:
+                value = _log_likelihood(chain, m, traces, y, slots, scratch, lower[y])
+                if lower[y] < value <= upper[y]:
+                    counts[y] += 1

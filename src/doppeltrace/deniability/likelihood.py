@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from doppeltrace.deniability import _kernels as kernels
+from doppeltrace.engine.local import run, run_blocks, threads
 from doppeltrace.traces import SyntheticTraces
 
 
@@ -41,7 +41,12 @@ class ChainLikelihood:
     ) -> NDArray[np.float64]:
         """Return (n_traces, len(users)) ln p(y = M(m)), in full."""
         out = np.empty((len(locations), len(users)))
-        kernels.log_likelihoods(self.chain, users, locations, slots, out)
+        run_blocks(
+            lambda first, last: kernels.log_likelihoods(
+                first, last, self.chain, users, locations, slots, out
+            ),
+            len(users),
+        )
         return out
 
     def own(self, traces: SyntheticTraces) -> NDArray[np.float64]:
@@ -49,13 +54,13 @@ class ChainLikelihood:
         order = np.argsort(traces.owner, kind="stable")
         owners, starts = np.unique(traces.owner[order], return_index=True)
         sorted_values = np.empty(len(traces))
-        kernels.own_log_likelihoods(
-            self.chain,
-            owners,
-            np.append(starts, len(traces)),
-            traces.locations[order],
-            traces.clock.slot(traces.instants),
-            sorted_values,
+        starts = np.append(starts, len(traces))
+        locations, slots = traces.locations[order], traces.clock.slot(traces.instants)
+        run_blocks(
+            lambda first, last: kernels.own_log_likelihoods(
+                first, last, self.chain, owners, starts, locations, slots, sorted_values
+            ),
+            len(owners),
         )
         values = np.empty(len(traces))
         values[order] = sorted_values
@@ -69,17 +74,17 @@ class ChainLikelihood:
         upper: NDArray[np.float64],
     ) -> NDArray[np.int64]:
         """Return (n_traces,) how many verifiers but the owner have lower < ln p ≤ upper."""
-        counts = np.zeros((numba.get_num_threads(), len(traces)), np.int64)
-        kernels.count_in_bin(
-            self.chain,
-            verifiers,
-            traces.locations,
-            traces.owner,
-            traces.clock.slot(traces.instants),
-            lower,
-            upper,
-            counts,
-        )
+        lanes = threads()
+        counts = np.zeros((lanes, len(traces)), np.int64)
+        slots = traces.clock.slot(traces.instants)
+        n = len(verifiers)
+        run(
+            lambda lane: kernels.count_in_bin(
+                n * lane // lanes, n * (lane + 1) // lanes, self.chain, verifiers,
+                traces.locations, traces.owner, slots, lower, upper, counts[lane],
+            ),
+            lanes,
+        )  # fmt: skip
         return counts.sum(axis=0)
 
 

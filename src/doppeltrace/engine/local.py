@@ -1,18 +1,73 @@
-"""Run on this machine: the number of threads, for the time of a block."""
+"""Run on this machine: kernels in threads, the users split into blocks.
 
-from collections.abc import Iterator
+Kernels release Python's lock and write to places of their own, so blocks run side by side.
+What a block computes never depends on how many there are: the number of threads changes no
+result.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 
 import numba
 
+BLOCKS_PER_THREAD = 8
+"""More blocks than threads even out blocks that take longer."""
+
+_threads: int | None = None
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
+
+
+def threads() -> int:
+    """Return how many threads kernels use now."""
+    return cores() if _threads is None else min(_threads, cores())
+
 
 @contextmanager
-def use_threads(threads: int | None) -> Iterator[None]:
+def use_threads(number: int | None) -> Iterator[None]:
     """Let kernels use this many threads (None: all cores; never more than there are)."""
-    before = numba.get_num_threads()
-    most = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
-    numba.set_num_threads(most if threads is None else min(threads, most))
+    global _threads
+    before, numba_before = _threads, numba.get_num_threads()
+    _threads = number
+    numba.set_num_threads(min(threads(), numba.config.NUMBA_NUM_THREADS))  # type: ignore[attr-defined]
     try:
         yield
     finally:
-        numba.set_num_threads(before)
+        _threads = before
+        numba.set_num_threads(numba_before)
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(cores(), thread_name_prefix="doppeltrace")
+
+
+def run(job: Callable[[int], None], n_jobs: int) -> None:
+    """Run job(0) … job(n_jobs − 1), side by side."""
+    if n_jobs <= 1 or threads() == 1:
+        for i in range(n_jobs):
+            job(i)
+        return
+    waiting = iter(range(n_jobs))  # each worker takes the next job: next() holds Python's lock
+
+    def worker(_: int) -> None:
+        for i in waiting:
+            job(i)
+
+    list(_pool().map(worker, range(min(threads(), n_jobs))))
+
+
+def run_blocks(kernel: Callable[[int, int], None], n: int) -> None:
+    """Run kernel(first, last) over blocks that together make 0 … n − 1."""
+    n_blocks = min(n, threads() * BLOCKS_PER_THREAD)
+    run(lambda i: kernel(n * i // n_blocks, n * (i + 1) // n_blocks), n_blocks)

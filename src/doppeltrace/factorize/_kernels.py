@@ -13,7 +13,7 @@ i, v_col the slot l.
 import math
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from doppeltrace._stream_kernels import normal, seed_stream
 from doppeltrace.factorize._simd import add_outers
@@ -97,17 +97,17 @@ def _squared_error(gram, moment, squares, a):
     return max(total, 0.0)
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True)
 def draw_users(
-    t_offsets, t_row, t_col, t_count, v_offsets, v_row, v_col, v_count,
+    first_user, last_user, t_offsets, t_row, t_col, t_count, v_offsets, v_row, v_col, v_count,
     b, c, d, quads, h, alpha, precision, weighted_mean, key, out, error,
 ):  # fmt: skip
-    """Draw every user's row a_n given B, C, D; eqs. (A_RBCDPsiA) to (mu_An_ast).
+    """Draw the rows a_n of users first … last − 1 given B, C, D; eqs. (A_RBCDPsiA) to (mu_An_ast).
 
     b, c, d : (R, Z) float32; h : floats in a gram.
     out : (n_users, z) float64 receives A; error : (n_users,) the squared error of the fit.
     """
-    for n in prange(len(out)):
+    for n in range(first_user, last_user):
         gram = np.zeros(h, np.float32)
         moment = np.zeros(b.shape[1], np.float32)
         t_first, t_last = t_offsets[n], t_offsets[n + 1]
@@ -125,39 +125,33 @@ def draw_users(
         error[n] = _squared_error(gram, moment, squares, out[n])
 
 
-@njit(cache=True, parallel=True)
-def scatter_users(offsets, source, target, count, a, other, quads, shards, gram, moment):
-    """Add every element, f = a[n] ∘ other[source], to the sums of its target row.
+@njit(cache=True, nogil=True)
+def scatter_users(
+    first_user, last_user, offsets, source, target, count, a, other, quads, gram, moment
+):
+    """Add the elements of users first … last − 1, f = a[n] ∘ other[source], to their targets.
 
-    shards : (lanes, 2) first and last user of the shard that each lane takes.
-    a (n_users, Z), other (·, Z); gram (lanes, R, H), moment (lanes, R, Z): all float32.
+    a (n_users, Z), other (·, Z); gram (R, H), moment (R, Z) of the target rows: all float32.
     """
-    n_rows, h = gram.shape[1], gram.shape[2]
-    for lane in prange(len(shards)):
-        for n in range(shards[lane, 0], shards[lane, 1]):
-            for e in range(offsets[n], offsets[n + 1]):
-                i = np.intp(source[e])
-                j = np.intp(target[e])
-                add_outers(gram, (lane * n_rows + j) * h, a, (n,), other, (i,), quads)
-                if count[e] != 0:
-                    r = np.float32(count[e])
-                    for k in range(a.shape[1]):
-                        moment[lane, j, k] += r * a[n, k] * other[i, k]
+    h = gram.shape[1]
+    for n in range(first_user, last_user):
+        for e in range(offsets[n], offsets[n + 1]):
+            i = np.intp(source[e])
+            j = np.intp(target[e])
+            add_outers(gram, j * h, a, (n,), other, (i,), quads)
+            if count[e] != 0:
+                r = np.float32(count[e])
+                for k in range(a.shape[1]):
+                    moment[j, k] += r * a[n, k] * other[i, k]
 
 
-@njit(cache=True, parallel=True)
-def add_shards(parts, total):
-    """Add parts (lanes, R, H) float32 to total (R, H) float64, lane by lane."""
-    for r in prange(len(total)):
-        for lane in range(len(parts)):
-            for k in range(total.shape[1]):
-                total[r, k] += parts[lane, r, k]
+@njit(cache=True, nogil=True)
+def draw_rows(first, last, gram, moment, alpha, precision, weighted_mean, key, out):
+    """Draw rows first … last − 1 of B, C or D from their sums.
 
-
-@njit(cache=True, parallel=True)
-def draw_rows(gram, moment, alpha, precision, weighted_mean, key, out):
-    """Draw every row of B, C or D from its sums; gram (R, H), moment (R, Z) float64."""
-    for r in prange(len(out)):
+    gram (R, H), moment (R, Z) float64; out (R, z).
+    """
+    for r in range(first, last):
         state = np.empty(4, np.uint64)
         seed_stream(key, r, state)
         _draw_row(gram[r], moment[r], alpha, precision, weighted_mean, state, out[r])

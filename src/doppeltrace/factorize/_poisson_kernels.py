@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from doppeltrace._stream_kernels import gamma, seed_stream, uniform
 
@@ -36,45 +36,44 @@ def _allocate(offsets, n, row, col, count, a, b, other, state, share, of_user, o
     return fit
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True)
 def draw_users(
-    t_offsets, t_row, t_col, t_count, v_offsets, v_row, v_col, v_count,
+    first_user, last_user, t_offsets, t_row, t_col, t_count, v_offsets, v_row, v_col, v_count,
     a, b, c, d, shape, rate, key, a_new, fit, b_counts, c_counts, d_counts,
 ):  # fmt: skip
-    """Allocate every user's counts and draw a_nk ~ Gamma(shape + allocated, rate_k).
+    """Split the counts of users first … last − 1 and draw a_nk ~ Gamma(shape + units, rate_k).
 
     a, b, c, d : (·, z) float64, current factors; rate (z,) : prior rate plus exposure.
     a_new : (n_users, z) receives A; fit : (n_users,) receives Σ r ln r̂ before the draw;
-    *_counts : (lanes, ·, z) int64, zeroed by the caller, receive the allocated units of each
-    lane's users (lane i takes users i, i + lanes, …). Whole numbers add up to the same whatever
-    the lanes.
+    *_counts : (·, z) int64 receive the units allocated to the rows of B, C and D.
     """
     z = a.shape[1]
-    lanes = len(b_counts)
-    for lane in prange(lanes):
-        share = np.empty(z)
-        of_user = np.empty(z, np.int64)
-        state = np.empty(4, np.uint64)
-        for n in range(lane, len(a), lanes):
-            seed_stream(key, n, state)
-            of_user[:] = 0
-            fit[n] = _allocate(
-                t_offsets, n, t_row, t_col, t_count, a, b, c, state, share,
-                of_user, b_counts[lane], c_counts[lane],
-            )  # fmt: skip
-            fit[n] += _allocate(
-                v_offsets, n, v_row, v_col, v_count, a, b, d, state, share,
-                of_user, b_counts[lane], d_counts[lane],
-            )  # fmt: skip
-            for k in range(z):
-                a_new[n, k] = gamma(state, shape + of_user[k]) / rate[k]
+    share = np.empty(z)
+    of_user = np.empty(z, np.int64)
+    state = np.empty(4, np.uint64)
+    for n in range(first_user, last_user):
+        seed_stream(key, n, state)
+        of_user[:] = 0
+        fit[n] = _allocate(
+            t_offsets, n, t_row, t_col, t_count, a, b, c, state, share,
+            of_user, b_counts, c_counts,
+        )  # fmt: skip
+        fit[n] += _allocate(
+            v_offsets, n, v_row, v_col, v_count, a, b, d, state, share,
+            of_user, b_counts, d_counts,
+        )  # fmt: skip
+        for k in range(z):
+            a_new[n, k] = gamma(state, shape + of_user[k]) / rate[k]
 
 
-@njit(cache=True, parallel=True)
-def draw_rows(counts, shape, rate, key, out):
-    """Draw out_rk ~ Gamma(shape + counts_rk, rate_rk); all arrays (R, z)."""
-    for r in prange(len(out)):
-        state = np.empty(4, np.uint64)
+@njit(cache=True, nogil=True)
+def draw_rows(first, last, counts, shape, rate, key, out):
+    """Draw out_rk ~ Gamma(shape + counts_rk, rate_k) for rows first … last − 1.
+
+    counts, out : (R, z); rate : (z,).
+    """
+    state = np.empty(4, np.uint64)
+    for r in range(first, last):
         seed_stream(key, r, state)
         for k in range(out.shape[1]):
-            out[r, k] = gamma(state, shape + counts[r, k]) / rate[r, k]
+            out[r, k] = gamma(state, shape + counts[r, k]) / rate[k]

@@ -8,13 +8,14 @@ the number of threads changes no bit of the result.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from doppeltrace import streams
+from doppeltrace.engine.local import run, run_blocks, threads
 from doppeltrace.factorize import _kernels as kernels
 from doppeltrace.factorize.hyperprior import Hyper, NormalWishart
 from doppeltrace.factorize.state import Factors, Observations, State
@@ -63,10 +64,15 @@ def step(
 
     a_new = np.empty_like(old.A)
     error = np.empty(len(a_new))
-    kernels.draw_users(
-        t.offsets, t.row, t.column, t.count, v.offsets, v.row, v.column, v.count,
-        b, c, d, _quads(b), _gram_size(b.shape[1]), alpha, *_prior_terms(psi_a),
-        streams.key(seed, "draw A", iteration, part), a_new, error,
+    quads, gram_size = _quads(b), _gram_size(b.shape[1])
+    terms = _prior_terms(psi_a)
+    key = streams.key(seed, "draw A", iteration, part)
+    run_blocks(
+        lambda first, last: kernels.draw_users(
+            first, last, t.offsets, t.row, t.column, t.count, v.offsets, v.row, v.column, v.count,
+            b, c, d, quads, gram_size, alpha, *terms, key, a_new, error,
+        ),
+        len(a_new),
     )  # fmt: skip
     a = _padded(a_new)
 
@@ -74,7 +80,13 @@ def step(
         gram, moment = _sum_over_shards(a, len(rows), sums)
         out = np.empty_like(rows)
         key = streams.key(seed, f"draw {name}", iteration, part)
-        kernels.draw_rows(gram, moment, alpha, *_prior_terms(psi), key, out)
+        terms = _prior_terms(psi)
+        run_blocks(
+            lambda first, last: kernels.draw_rows(
+                first, last, gram, moment, alpha, *terms, key, out
+            ),
+            len(out),
+        )
         return out
 
     b_new = draw(
@@ -142,23 +154,30 @@ def _sum_over_shards(
 
     Waves of shards run in parallel, one shard per thread, and are added in shard order.
     """
-    lanes = numba.get_num_threads()
+    lanes = threads()
     columns = a.shape[1]
     gram = np.zeros((n_rows, _gram_size(columns)))
     moment = np.zeros((n_rows, columns))
     gram_parts = np.empty((lanes, *gram.shape), np.float32)
     moment_parts = np.empty((lanes, *moment.shape), np.float32)
-    first = np.arange(0, len(a), SHARD_USERS)
-    shards = np.stack([first, np.minimum(first + SHARD_USERS, len(a))], axis=1)
-    for wave in range(0, len(shards), lanes):
-        chosen = shards[wave : wave + lanes]
-        gram_parts[:] = 0.0
-        moment_parts[:] = 0.0
+    quads = _quads(a)
+
+    def add_shard(shards: NDArray[np.int64], lane: int) -> None:
+        first = int(shards[lane])
+        gram_parts[lane] = 0.0
+        moment_parts[lane] = 0.0
         for part in sums:
             kernels.scatter_users(
+                first, min(first + SHARD_USERS, len(a)),
                 part.offsets, part.source, part.target, part.value,
-                a, part.other, _quads(a), chosen, gram_parts, moment_parts,
+                a, part.other, quads, gram_parts[lane], moment_parts[lane],
             )  # fmt: skip
-        kernels.add_shards(gram_parts[: len(chosen)], gram)
-        kernels.add_shards(moment_parts[: len(chosen)], moment)
+
+    starts = np.arange(0, len(a), SHARD_USERS)
+    for wave in range(0, len(starts), lanes):
+        shards = starts[wave : wave + lanes]
+        run(partial(add_shard, shards), len(shards))
+        for lane in range(len(shards)):
+            gram += gram_parts[lane]
+            moment += moment_parts[lane]
     return gram, moment

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from doppeltrace import streams
+from doppeltrace.engine.local import run, run_blocks, threads
 from doppeltrace.errors import require
 from doppeltrace.factorize import _poisson_kernels as kernels
 from doppeltrace.factorize.state import Factors, Observations, State
@@ -69,24 +69,35 @@ def step(
     iteration = state.iteration + 1
     old = state.factors
     t, v = observations.transitions, observations.visits
-    lanes = numba.get_num_threads()
+    lanes = threads()
     b_parts, c_parts, d_parts = (
         np.zeros((lanes, *rows.shape), np.int64) for rows in (old.B, old.C, old.D)
     )
     a = np.empty_like(old.A)
     fit = np.empty(len(a))
     next_sum = old.C.sum(axis=0) + old.D.sum(axis=0)
-    kernels.draw_users(
-        t.offsets, t.row, t.column, t.count, v.offsets, v.row, v.column, v.count,
-        old.A, old.B, old.C, old.D, prior.shape, prior.rate + old.B.sum(axis=0) * next_sum,
-        streams.key(seed, "draw A", iteration), a, fit, b_parts, c_parts, d_parts,
+    rate = prior.rate + old.B.sum(axis=0) * next_sum
+    key = streams.key(seed, "draw A", iteration)
+    run(  # whole numbers add up to the same whatever the lanes
+        lambda lane: kernels.draw_users(
+            len(a) * lane // lanes, len(a) * (lane + 1) // lanes,
+            t.offsets, t.row, t.column, t.count, v.offsets, v.row, v.column, v.count,
+            old.A, old.B, old.C, old.D, prior.shape, rate, key, a, fit,
+            b_parts[lane], c_parts[lane], d_parts[lane],
+        ),
+        lanes,
     )  # fmt: skip
 
     def draw(name: str, parts: NDArray, exposure: NDArray) -> NDArray[np.float64]:
         rows = np.empty(parts.shape[1:])
-        rate = np.broadcast_to(prior.rate + exposure, rows.shape)
+        units = parts.sum(axis=0)
         key = streams.key(seed, f"draw {name}", iteration)
-        kernels.draw_rows(parts.sum(axis=0), prior.shape, rate, key, rows)
+        run_blocks(
+            lambda first, last: kernels.draw_rows(
+                first, last, units, prior.shape, prior.rate + exposure, key, rows
+            ),
+            len(rows),
+        )
         return rows
 
     a_sum = a.sum(axis=0)
