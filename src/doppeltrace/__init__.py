@@ -1,6 +1,7 @@
 """doppeltrace: synthetic location traces that are useful, private and fast to make."""
 
 from doppeltrace.cities import City, simulate_city
+from doppeltrace.comparison import Comparison, compare
 from doppeltrace.deniability.deterministic import Deniability, deniability_test
 from doppeltrace.deniability.randomized import RandomizedRelease, randomized_release
 from doppeltrace.errors import (
@@ -34,6 +35,7 @@ __all__ = [
     "Bounds",
     "City",
     "Clock",
+    "Comparison",
     "Dataset",
     "Deniability",
     "Doppel",
@@ -55,6 +57,7 @@ __all__ = [
     "Training",
     "Uniform",
     "Validation",
+    "compare",
     "deniability_test",
     "evaluate",
     "randomized_release",

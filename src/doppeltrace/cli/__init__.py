@@ -1,4 +1,4 @@
-"""The command line: `doppeltrace demo`, `synthesize`, `validate`, `evaluate`."""
+"""The command line: `doppeltrace demo`, `synthesize`, `validate`, `evaluate`, `compare`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from doppeltrace import __version__
+from doppeltrace.cli.compare import compare
 from doppeltrace.cli.console import BAD_INPUT, INTERRUPTED, fail, results
 from doppeltrace.cli.demo import demo
 from doppeltrace.cli.inspect import evaluate, validate
@@ -44,6 +45,7 @@ app.command()(demo)
 app.command()(synthesize)
 app.command()(validate)
 app.command()(evaluate)
+app.command()(compare)
 
 
 def _print_version(asked: bool) -> None:

@@ -154,10 +154,7 @@ def build_model(name: str, given: dict[str, Any], extra: list[str] | None) -> Sy
 
 def settings_of(model: Synthesizer) -> dict[str, Any]:
     """Return the settings of a model, except its seed."""
-    if isinstance(getattr(model, "settings", None), dict):
-        return {**model.settings, "threads": model.threads}  # type: ignore[attr-defined]
-    names = inspect.signature(type(model)).parameters
-    return {n: getattr(model, n) for n in names if n != "seed" and hasattr(model, n)}
+    return {**model.settings, "threads": model.threads}
 
 
 def _pairs(texts: list[str], option: str = "--columns") -> dict[str, str]:

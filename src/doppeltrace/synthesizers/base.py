@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +35,12 @@ class Synthesizer(ABC):
         self.seed = fresh_seed() if seed is None else seed
         self.threads = threads
         self._train: Traces | None = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings that decide the model, without seed and threads."""
+        names = inspect.signature(type(self)).parameters
+        return {n: getattr(self, n) for n in names if n not in ("seed", "threads")}
 
     @property
     def train(self) -> Traces:
