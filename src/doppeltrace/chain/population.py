@@ -6,7 +6,7 @@ n their row sums. It is common to all users and sparse.
 
 A move that fewer than `min_users` different users made is somebody's secret and is left out.
 What the counts do not say comes from gravity: popularity × exp(−distance / range), cut off
-where it no longer matters, with a given share of staying put.
+where it no longer matters, the place itself counting `stay` times.
 """
 
 from __future__ import annotations
@@ -62,13 +62,14 @@ def population_base(
     ----------
     min_users : different users that must have made a move for it to count.
     smoothing : gravity's weight, in transitions per place.
-    stay : share of staying put in gravity, 0 < stay < 1: check-ins do not record staying.
+    stay : how many times more a place holds its visitors than an equally popular one next door
+        would draw them: check-ins do not record staying.
     range_km : gravity's range, or None to fit it to the counted moves.
     most_neighbours : nearest places that gravity reaches, at most.
     """
     require(min_users >= 1, "min_users must be at least 1")
     require(smoothing > 0, "smoothing must be positive")
-    require(0 < stay < 1, "stay must be between 0 and 1")
+    require(stay > 0, "stay must be positive")
     require(range_km is None or range_km > 0, "range_km must be positive")
     require(most_neighbours >= 1, "most_neighbours must be at least 1")
     moves = _moves(traces)
@@ -172,8 +173,8 @@ def _gravity(
 ) -> csr_array:
     """Return symmetric joint weights whose row sums are the popularity.
 
-    Each row keeps the share `stay` on the diagonal; the rest is popularity(a) popularity(b)
-    exp(−distance / range) over near places, scaled to the row sums (symmetric Sinkhorn).
+    Weights are popularity(a) popularity(b) exp(−distance / range) over near places, a place
+    itself counting `stay` times; scaled from both sides to the row sums (Sinkhorn).
     """
     n = len(points)
     distance, neighbour = cKDTree(points).query(
@@ -187,12 +188,8 @@ def _gravity(
     weight = popularity[row] * popularity[column] * np.exp(-apart / range_km)
     gravity = csr_array(coo_array((weight, (row, column)), shape=(n, n)))
     gravity = csr_array(gravity.maximum(gravity.T))  # nearest-neighbour lists are not symmetric
-    lonely = gravity.sum(axis=1) == 0
+    gravity = csr_array(gravity + diags_array(stay * popularity**2))
     scale = np.ones(n)
     for _ in range(SCALING_ROUNDS):
-        reached = scale * (gravity @ scale)
-        scale *= np.sqrt((1 - stay) * popularity / np.where(lonely, 1.0, reached))
-        scale[lonely] = 0.0
-    gravity = csr_array(diags_array(scale) @ gravity @ diags_array(scale))
-    diagonal = np.maximum(popularity - gravity.sum(axis=1), 0.1 * stay * popularity)
-    return csr_array(gravity + diags_array(diagonal))
+        scale *= np.sqrt(popularity / (scale * (gravity @ scale)))
+    return csr_array(diags_array(scale) @ gravity @ diags_array(scale))

@@ -28,7 +28,8 @@ class Doppel(FactorizedSynthesizer):
     shape, rate : of the Gamma priors of all factor entries.
     min_users : different users that must have made a move for it to enter the base.
     smoothing : weight of the gravity kernel in the base, in transitions per place.
-    stay : share of staying put in the gravity kernel, for what check-ins do not record.
+    stay : how many times more a place holds its visitors than an equally popular one next door
+        would draw them, in the gravity kernel: check-ins do not record staying.
     range_km : range of the gravity kernel, or None to fit it to the data.
     most_neighbours : places that gravity reaches from a place, at most.
     jump : τ, probability per event of a fresh draw from π instead of a step along the base.
@@ -43,14 +44,14 @@ class Doppel(FactorizedSynthesizer):
         self,
         *,
         factors: int = 10,
-        iterations: int = 100,
+        iterations: int = 200,
         shape: float = 0.03,
         rate: float = 1.0,
         min_users: int = 3,
         smoothing: float = 0.3,
-        stay: float = 0.7,
+        stay: float = 14.0,
         range_km: float | None = None,
-        most_neighbours: int = 64,
+        most_neighbours: int = 128,
         jump: float = 0.003,
         seed: int | None = None,
         threads: int | None = None,
