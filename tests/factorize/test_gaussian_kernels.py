@@ -88,7 +88,7 @@ def test_users_are_drawn_from_their_conditional(z):
     pads = [gaussian._padded(m) for m in (b, c, d)]
     out, error = np.empty((users, z)), np.empty(users)
     kernels.draw_users(
-        t.offsets, t.row, t.column, t.count, v.offsets, v.row, v.column, v.count,
+        0, users, t.offsets, t.row, t.column, t.count, v.offsets, v.row, v.column, v.count,
         *pads, gaussian._quads(pads[0]), gaussian._gram_size(pads[0].shape[1]),
         alpha, precision, weighted_mean, key, out, error,
     )  # fmt: skip
@@ -161,7 +161,7 @@ def test_rows_are_drawn_from_their_sums(z):
     precision, weighted_mean = _hyper(rng, z)
     key = streams.key(4, "twin")
     out = np.empty((rows, z))
-    kernels.draw_rows(gram, moment, alpha, precision, weighted_mean, key, out)
+    kernels.draw_rows(0, rows, gram, moment, alpha, precision, weighted_mean, key, out)
     for r in range(rows):
         expected = _twin_row(full[r], moment[r, :z], alpha, precision, weighted_mean, key, r)
         np.testing.assert_allclose(out[r], expected, rtol=1e-8)

@@ -146,8 +146,9 @@ def test_chain_has_the_joint_distribution(direct):
 def test_a_wrong_alpha_in_one_conditional_is_noticed(direct, monkeypatch):
     draw_rows = kernels.draw_rows
 
-    def wrong_for_places(gram, moment, alpha, *rest):
-        draw_rows(gram, moment, alpha * (2.0 if len(gram) == PLACES else 1.0), *rest)
+    def wrong_for_places(first, last, gram, moment, alpha, *rest):
+        factor = 2.0 if len(gram) == PLACES else 1.0
+        draw_rows(first, last, gram, moment, alpha * factor, *rest)
 
     monkeypatch.setattr(kernels, "draw_rows", wrong_for_places)
     assert np.abs(_differences(direct, _chain(STEPS // 4))).max() > 6
