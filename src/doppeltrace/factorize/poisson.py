@@ -10,6 +10,7 @@ positive elements × z.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,8 +32,8 @@ class GammaPrior:
 
     def __post_init__(self) -> None:
         """Check the ranges."""
-        require(self.shape > 0, "shape must be positive")
-        require(self.rate > 0, "rate must be positive")
+        require(0 < self.shape < math.inf, "shape must be positive and finite")
+        require(0 < self.rate < math.inf, "rate must be positive and finite")
 
 
 @dataclass(frozen=True)
