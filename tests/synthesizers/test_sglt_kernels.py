@@ -241,8 +241,8 @@ def _decode(candidate, log_move, log_start, randomization, start=1):
     trace_kernels.list_candidates(candidate, listed, number)
     out = np.empty(length, np.int32)
     trace_kernels.decode(
-        listed, number, log_move, log_start, randomization, np.empty((length, n)),
-        np.zeros((length, n), np.int32), out, _state(start),
+        listed, number, np.ascontiguousarray(log_move.T), log_start, randomization,
+        np.empty((length, n)), np.zeros((length, n), np.int32), out, _state(start),
     )  # fmt: skip
     return out
 

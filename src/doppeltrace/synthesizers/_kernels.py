@@ -1,18 +1,21 @@
-"""Kernels of the simple synthesizers: draws from uniform and from counted rows."""
+"""Kernels of the simple synthesizers: draws from uniform and from counted rows.
+
+Each works on the users or traces first … last − 1, so that blocks of them run side by side.
+"""
 
 import math
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from doppeltrace._stream_kernels import below, seed_stream
 
 
-@njit(cache=True, parallel=True)
-def uniform_traces(users, key, n_places, out):
+@njit(cache=True, nogil=True)
+def uniform_traces(users, key, n_places, out, first, last):
     """Fill `out` (N, traces per user, T) int32 with independent uniform places."""
-    for u in prange(len(users)):
-        state = np.empty(4, np.uint64)
+    state = np.empty(4, np.uint64)
+    for u in range(first, last):
         seed_stream(key, users[u], state)
         for r in range(out.shape[1]):
             for t in range(out.shape[2]):
@@ -50,8 +53,8 @@ def _log_probability(start, place, reached, row, n_places, wanted):
     return math.log(count / total)
 
 
-@njit(cache=True, parallel=True)
-def markov_traces(users, copies, slots, start, place, reached, n_places, key, out):
+@njit(cache=True, nogil=True)
+def markov_traces(users, copies, slots, start, place, reached, n_places, key, out, first, last):
     """Draw traces from the population's chain after the events that are copied.
 
     users : (N,) int64; copies : (N, ξ) int32, −1 where there is nothing to copy.
@@ -60,8 +63,8 @@ def markov_traces(users, copies, slots, start, place, reached, n_places, key, ou
     out : (N, traces per user, T) int32.
     """
     first_row = len(start) - 2
-    for u in prange(len(users)):
-        state = np.empty(4, np.uint64)
+    state = np.empty(4, np.uint64)
+    for u in range(first, last):
         seed_stream(key, users[u], state)
         for r in range(out.shape[1]):
             for t in range(len(slots)):
@@ -74,15 +77,13 @@ def markov_traces(users, copies, slots, start, place, reached, n_places, key, ou
                 out[u, r, t] = _draw(start, place, reached, row, n_places, state)
 
 
-@njit(cache=True, parallel=True)
-def markov_log_terms(locations, slots, start, place, reached, n_places):
-    """Return (n_traces, T) ln of each event's probability given the one before."""
+@njit(cache=True, nogil=True)
+def markov_log_terms(locations, slots, start, place, reached, n_places, terms, first, last):
+    """Fill `terms` (n_traces, T) with ln of each event's probability given the one before."""
     first_row = len(start) - 2
-    terms = np.empty(locations.shape)
-    for i in prange(len(locations)):
+    for i in range(first, last):
         for t in range(len(slots)):
             row = first_row
             if t > 0:
                 row = np.int64(slots[t]) * n_places + locations[i, t - 1]
             terms[i, t] = _log_probability(start, place, reached, row, n_places, locations[i, t])
-    return terms

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from doppeltrace import streams
 from doppeltrace.deniability.likelihood import FormulaLikelihood
-from doppeltrace.engine.local import use_threads
+from doppeltrace.engine.local import run_blocks, use_threads
 from doppeltrace.errors import require
 from doppeltrace.progress import Callback, Step
 from doppeltrace.synthesizers import _kernels as kernels
@@ -107,10 +107,14 @@ class SGD(Synthesizer):
         clock, n_places = self.train.clock, len(self.train.places)
         counts = self._counts
         slots = clock.slot(clock.timeline(traces.shape[1]))
+        rows = (counts.start, counts.place, counts.reached, n_places)
+        terms = np.empty(traces.shape)
         with use_threads(self.threads):
-            return kernels.markov_log_terms(
-                traces, slots, counts.start, counts.place, counts.reached, n_places
+            run_blocks(
+                lambda a, b: kernels.markov_log_terms(traces, slots, *rows, terms, a, b),
+                len(traces),
             )
+        return terms
 
     def _copies(self, users: NDArray[np.int64], length: int) -> NDArray[np.int32]:
         """Return (len(users), min(ξ, length)) the events to copy, −1 where there is none."""
@@ -132,7 +136,7 @@ class SGD(Synthesizer):
         callback: Callback,
     ) -> NDArray[np.int32]:
         out = np.empty((len(users), traces_per_user, len(instants)), np.int32)
-        kernels.markov_traces(
+        inputs = (
             users,
             self._copies(users, len(instants)),
             self.train.clock.slot(instants),
@@ -141,8 +145,8 @@ class SGD(Synthesizer):
             self._counts.reached,
             len(self.train.places),
             streams.key(seed, "sgd synthesis"),
-            out,
         )
+        run_blocks(lambda a, b: kernels.markov_traces(*inputs, out, a, b), len(users))
         callback(Step("synthesis", len(users), len(users)))
         return out
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from doppeltrace import streams
+from doppeltrace.engine.local import run_blocks
 from doppeltrace.progress import Callback, Step
 from doppeltrace.synthesizers import _kernels as kernels
 from doppeltrace.synthesizers.base import Synthesizer
@@ -43,6 +44,9 @@ class Uniform(Synthesizer):
     ) -> NDArray[np.int32]:
         out = np.empty((len(users), traces_per_user, len(instants)), np.int32)
         key = streams.key(seed, "uniform synthesis")
-        kernels.uniform_traces(users, key, len(self.train.places), out)
+        n_places = len(self.train.places)
+        run_blocks(
+            lambda a, b: kernels.uniform_traces(users, key, n_places, out, a, b), len(users)
+        )
         callback(Step("synthesis", len(users), len(users)))
         return out

@@ -1,7 +1,7 @@
 """Semantic similarity and the partition of the location graph."""
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 
 @njit(cache=True)
@@ -57,39 +57,27 @@ def _add_pair(order, value, u_seen, start, place, probability, unseen, v, visite
         visited[place[i]] = False
 
 
-@njit(cache=True, parallel=True)
-def pair_weights(start, place, probability, unseen, n_places, n_shards):
-    """Return (n_shards, n_places, n_places) weights of the pairs (u, v) with u < v.
+@njit(cache=True, nogil=True)
+def add_pairs(start, place, probability, unseen, shard, n_shards, weights):
+    """Add the pairs (u, v), u < v, of one shard to `weights` (n_places, n_places).
 
     The users u are dealt to the shards in turn, so that each has its share of long and short
-    rows; the number of shards never depends on that of threads.
+    rows.
     """
-    n_users = len(start) - 1
-    weights = np.zeros((n_shards, n_places, n_places))
-    for shard in prange(n_shards):
-        visited = np.zeros(n_places, np.bool_)
-        order = np.empty(n_places, np.int64)
-        value = np.empty(n_places)
-        for u in range(shard, n_users, n_shards):
-            if start[u] == start[u + 1]:
-                continue
-            _ranked(start, place, probability, unseen, u, visited, order, value)
-            seen = start[u + 1] - start[u]
-            for v in range(u + 1, n_users):
-                if start[v] < start[v + 1]:
-                    _add_pair(
-                        order,
-                        value,
-                        seen,
-                        start,
-                        place,
-                        probability,
-                        unseen,
-                        v,
-                        visited,
-                        weights[shard],
-                    )
-    return weights
+    n_users, n_places = len(start) - 1, len(weights)
+    visited = np.zeros(n_places, np.bool_)
+    order = np.empty(n_places, np.int64)
+    value = np.empty(n_places)
+    for u in range(shard, n_users, n_shards):
+        seen = start[u + 1] - start[u]
+        if seen == 0:
+            continue
+        _ranked(start, place, probability, unseen, u, visited, order, value)
+        for v in range(u + 1, n_users):
+            if start[v] < start[v + 1]:
+                _add_pair(
+                    order, value, seen, start, place, probability, unseen, v, visited, weights
+                )
 
 
 @njit(cache=True)
@@ -161,13 +149,15 @@ def refine_partition(weights, labels, n_clusters, order, most_passes):
     return total
 
 
-@njit(cache=True, parallel=True)
-def similarities(start, probability, unseen, trace_start, trace_probability, n_places, out):
-    """Fill `out` (n_traces, n_users) with the similarity of each trace to each user.
+@njit(cache=True, nogil=True)
+def similarities(
+    start, probability, unseen, trace_start, trace_probability, n_places, out, first, last
+):
+    """Fill rows first … last − 1 of `out` (n_traces, n_users): how alike traces and users are.
 
     Traces are not smoothed: places they do not visit have probability 0.
     """
-    for i in prange(len(out)):
+    for i in range(first, last):
         mine = trace_probability[trace_start[i] : trace_start[i + 1]]
         for u in range(len(start) - 1):
             theirs = probability[start[u] : start[u + 1]]

@@ -3,19 +3,11 @@
 import math
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
-from doppeltrace._stream_kernels import below, seed_stream, uniform
+from doppeltrace._stream_kernels import seed_stream, uniform
 
 FEWEST = 3  # places that thinning leaves in a cluster
-
-
-@njit(cache=True)
-def _pick(items, count, state):
-    """Move `count` random items to the front."""
-    for i in range(count):
-        j = i + below(state, len(items) - i)
-        items[i], items[j] = items[j], items[i]
 
 
 @njit(cache=True)
@@ -39,10 +31,12 @@ def thin_clusters(seed, label, first, member, thinning, kept, left, state):
         left[k] = size - int(thinning * size)
         if left[k] < FEWEST:
             left[k] = size
-        kept[low:high] = member[low:high]
-        if left[k] < size:
-            _pick(kept[low:high], left[k], state)
-            kept[low : low + left[k]] = np.sort(kept[low : low + left[k]])
+        at, needed = low, left[k]
+        for i in range(low, high):  # every subset of that size is as likely
+            if needed == high - i or uniform(state) * (high - i) < needed:
+                kept[at] = member[i]
+                at += 1
+                needed -= 1
 
 
 @njit(cache=True)
@@ -69,7 +63,8 @@ def _merge(seed, label, first, merging, kept, left, candidate):
         last = min(length - 1, t + away + min(away, stay))
         for k in (a, b):
             for i in range(int(share * left[k])):
-                candidate[t : last + 1, kept[first[k] + i]] = True
+                for event in range(t, last + 1):
+                    candidate[event, kept[first[k] + i]] = True
 
 
 @njit(cache=True)
@@ -118,14 +113,17 @@ def _noise(randomization, state):
 
 
 @njit(cache=True)
-def decode(listed, number, log_move, log_start, randomization, value, origin, out, state):
+def decode(listed, number, log_arrive, log_start, randomization, value, origin, out, state):
     """Write the randomized Viterbi path through the candidates to `out` (T,) int32.
 
     Every probability that is compared is first multiplied by a fresh uniform number in
-    [1, randomization], and the product is what later steps build on.
+    [1, randomization], and the product is what later steps build on. One that could not win
+    even with the largest number is passed over.
+    log_arrive : (n_places, n_places), the row of a destination, so that reads are in order.
     value, origin : (T, n_places) float64 and int32 scratch.
     """
     length = len(number)
+    most = math.log(randomization)
     for i in range(number[0]):
         value[0, i] = log_start[listed[0, i]]
     for t in range(1, length):
@@ -133,7 +131,9 @@ def decode(listed, number, log_move, log_start, randomization, value, origin, ou
             x = listed[t, i]
             best = -np.inf
             for j in range(number[t - 1]):
-                reached = value[t - 1, j] + log_move[listed[t - 1, j], x]
+                reached = value[t - 1, j] + log_arrive[x, listed[t - 1, j]]
+                if reached + most <= best:
+                    continue
                 reached += _noise(randomization, state)
                 if reached > best:
                     best = reached
@@ -150,14 +150,14 @@ def decode(listed, number, log_move, log_start, randomization, value, origin, ou
         at = origin[t, at]
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True)
 def semantic_traces(
     users,
     seeds,
     label,
     first,
     member,
-    log_move,
+    log_arrive,
     log_start,
     thinning,
     merging,
@@ -165,23 +165,26 @@ def semantic_traces(
     randomization,
     key,
     out,
+    low,
+    high,
 ):
-    """Fill `out` (N, traces per user, T) int32, each user from the user's own stream.
+    """Fill `out` (N, traces per user, T) int32 for the users low … high − 1 of the N.
 
     users : (N,) int64; seeds : (N, T) int32 seed traces, complete, or all −1.
-    log_move : (n_places, n_places), log_start : (n_places,) of the aggregate mobility.
+    log_arrive : (n_places, n_places), ln p(origin → destination) by destination;
+    log_start : (n_places,).
     """
     n_places, length = len(label), out.shape[2]
-    for u in prange(len(users)):
-        state = np.empty(4, np.uint64)
+    state = np.empty(4, np.uint64)
+    kept = np.empty(n_places, np.int32)
+    left = np.empty(len(first) - 1, np.int64)
+    candidate = np.empty((length, n_places), np.bool_)
+    listed = np.empty((length, n_places), np.int32)
+    number = np.empty(length, np.int64)
+    value = np.empty((length, n_places))
+    origin = np.zeros((length, n_places), np.int32)
+    for u in range(low, high):
         seed_stream(key, users[u], state)
-        kept = np.empty(n_places, np.int32)
-        left = np.empty(len(first) - 1, np.int64)
-        candidate = np.empty((length, n_places), np.bool_)
-        listed = np.empty((length, n_places), np.int32)
-        number = np.empty(length, np.int64)
-        value = np.empty((length, n_places))
-        origin = np.zeros((length, n_places), np.int32)
         for r in range(out.shape[1]):
             candidate_sets(
                 seeds[u],
@@ -200,7 +203,7 @@ def semantic_traces(
             decode(
                 listed,
                 number,
-                log_move,
+                log_arrive,
                 log_start,
                 randomization,
                 value,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from doppeltrace.engine.local import use_threads
+from doppeltrace.engine.local import run_blocks, use_threads
 from doppeltrace.errors import InputError, require
 from doppeltrace.synthesizers.sglt import _kernels as kernels
 from doppeltrace.synthesizers.sglt.profiles import Profiles
@@ -81,7 +82,7 @@ def semantic_test(
         for low in range(0, len(synthetic), BLOCK_TRACES):
             high = min(low + BLOCK_TRACES, len(synthetic))
             close = np.empty((high - low, train.n_users))
-            kernels.similarities(
+            inputs = (
                 users.start,
                 users.probability,
                 users.unseen,
@@ -90,6 +91,7 @@ def semantic_test(
                 users.n_places,
                 close,
             )
+            run_blocks(partial(kernels.similarities, *inputs), high - low)
             own = close[np.arange(high - low), synthetic.owner[low:high]]
             # the owner is within delta of itself
             plausible[low:high] = (np.abs(close - own[:, None]) <= delta).sum(axis=1) - 1

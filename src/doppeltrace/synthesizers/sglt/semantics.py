@@ -10,6 +10,7 @@ import scipy.sparse.linalg
 from numpy.typing import NDArray
 
 from doppeltrace import streams
+from doppeltrace.engine.local import run
 from doppeltrace.synthesizers.sglt import _kernels as kernels
 from doppeltrace.synthesizers.sglt.profiles import Profiles
 from doppeltrace.traces import Traces
@@ -45,9 +46,9 @@ def location_graph(profiles: Profiles) -> NDArray[np.float64]:
     """
     n = profiles.n_places
     shards = max(1, min(SHARDS, MOST_SHARD_ELEMENTS // n**2))
-    parts = kernels.pair_weights(
-        profiles.start, profiles.place, profiles.probability, profiles.unseen, n, shards
-    )
+    parts = np.zeros((shards, n, n))
+    inputs = (profiles.start, profiles.place, profiles.probability, profiles.unseen)
+    run(lambda shard: kernels.add_pairs(*inputs, shard, shards, parts[shard]), shards)
     weights = parts.sum(axis=0)
     weights += weights.T
     users = int(np.count_nonzero(np.diff(profiles.start)))

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from doppeltrace import streams
+from doppeltrace.engine.local import run_blocks
 from doppeltrace.errors import require
 from doppeltrace.progress import Callback, Step
 from doppeltrace.synthesizers.base import Synthesizer
@@ -75,7 +76,8 @@ class SGLT(Synthesizer):
         self._labels = semantic_labels(traces, self.clusters, self.smoothing, self.seed)
         callback(Step("training", 1, 2))
         move, start = aggregate_mobility(traces)
-        self._log_move, self._log_start = np.log(move), np.log(start)
+        self._log_arrive = np.ascontiguousarray(np.log(move).T)
+        self._log_start = np.log(start)
         callback(Step("training", 2, 2))
 
     def _sample(
@@ -87,21 +89,21 @@ class SGLT(Synthesizer):
         callback: Callback,
     ) -> NDArray[np.int32]:
         out = np.empty((len(users), traces_per_user, len(instants)), np.int32)
-        kernels.semantic_traces(
+        inputs = (
             users,
             seed_traces(self.train, users, instants),
             self._labels,
             np.concatenate([[0], np.cumsum(np.bincount(self._labels))]).astype(np.int64),
             np.argsort(self._labels, kind="stable").astype(np.int32),
-            self._log_move,
+            self._log_arrive,
             self._log_start,
             self.thinning,
             self.merging,
             self.removal,
             self.randomization,
             streams.key(seed, "sglt synthesis"),
-            out,
         )
+        run_blocks(lambda a, b: kernels.semantic_traces(*inputs, out, a, b), len(users))
         callback(Step("synthesis", len(users), len(users)))
         return out
 
