@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import doppeltrace as dt
-from explicit_chain import ExplicitChain, random_model
+from explicit_chain import ExplicitChain, chi_square, random_model
 
 MODELS = [
     {"seed": 0},
@@ -45,21 +45,6 @@ def test_target_is_stationary(settings):
             np.testing.assert_allclose(q, explicit.transition[slot], atol=1e-12)
 
 
-def _chi_square(counts, probabilities):
-    """Return (statistic, degrees of freedom); rare outcomes are put together."""
-    expected = counts.sum() * probabilities
-    rare = expected < 5
-    if rare.any() and not rare.all():
-        counts = np.append(counts[~rare], counts[rare].sum())
-        expected = np.append(expected[~rare], expected[rare].sum())
-    if expected[-1] < 5:  # still too rare for χ²: ask only that it is not much too frequent
-        assert counts[-1] <= expected[-1] + 8 * np.sqrt(expected[-1]) + 2
-        counts, expected = counts[:-1], expected[:-1] * counts[:-1].sum() / expected[:-1].sum()
-    if len(counts) < 2:
-        return 0.0, 0
-    return float(np.sum((counts - expected) ** 2 / expected)), len(counts) - 1
-
-
 @pytest.mark.parametrize("settings", MODELS)
 def test_draws_follow_the_explicit_matrices(settings):
     model = random_model(**settings)
@@ -68,12 +53,12 @@ def test_draws_follow_the_explicit_matrices(settings):
     for user in range(model.train.n_users):
         explicit = ExplicitChain(model.factors_, user, model.floor)
         mine = traces[user]
-        parts = [_chi_square(np.bincount(mine[:, 0], minlength=places), explicit.target[0])]
+        parts = [chi_square(np.bincount(mine[:, 0], minlength=places), explicit.target[0])]
         for t, slot in enumerate([0, 0, 1, 2, 2][1:], start=1):
             for origin in range(places):
                 row = np.bincount(mine[mine[:, t - 1] == origin, t], minlength=places)
                 if row.sum() >= 50:
-                    parts.append(_chi_square(row, explicit.transition[slot, origin]))
+                    parts.append(chi_square(row, explicit.transition[slot, origin]))
         statistic, degrees = np.sum(parts, axis=0)
         assert degrees >= 4 * (places - 2)
         assert 1e-4 < stats.chi2(degrees).sf(statistic) < 1 - 1e-4
@@ -86,7 +71,7 @@ def test_the_frequencies_would_betray_a_wrong_matrix():
     mine = model.sample(20_000, seed=5, users=[0]).locations
     origin = np.argmax(np.bincount(mine[:, 0]))
     row = np.bincount(mine[mine[:, 0] == origin, 1], minlength=len(model.train.places))
-    statistic, degrees = _chi_square(row, explicit.proposal[origin])
+    statistic, degrees = chi_square(row, explicit.proposal[origin])
     assert stats.chi2(degrees).sf(statistic) < 1e-12
 
 

@@ -17,7 +17,7 @@ FLOOR = 1e-8
 class BaseChain(NamedTuple):
     """π from (A, B, D) and proposals along the base; see `_base_kernels`.
 
-    A (users, z), B (places, z), D (slots, z), float64, non-negative.
+    A (users, z), B (places, z), D (slots, z), float64, levelled: see `_levelled`.
     B_sum : (1, z) column sums of B. cut, other : (z, places), an alias table per column of B.
     start, neighbour, lift : the base K in CSR form; symmetric, its diagonal positive.
     lift_B : (places, z) = K B. jump : τ, probability of a fresh draw from π.
@@ -39,7 +39,7 @@ class BaseChain(NamedTuple):
 def base_chain(theta: Factors, base: csr_array, jump: float) -> BaseChain:
     """Return the chain of factors and base."""
     base = base.sorted_indices()
-    a, b, d = (_positive(rows) for rows in (theta.A, theta.B, theta.D))
+    a, b, d = _levelled(theta.A, theta.B, theta.D)
     cut, other = _alias_tables(b)
     return BaseChain(
         a,
@@ -56,9 +56,22 @@ def base_chain(theta: Factors, base: csr_array, jump: float) -> BaseChain:
     )
 
 
-def _positive(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the rows with entries that underflowed lifted to the column's FLOOR share."""
-    return np.maximum(rows, FLOOR * rows.mean(axis=0))
+def _levelled(*matrices: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Return the factors with columns of mean 1, their scales in the last matrix.
+
+    Only products of the three matrices matter, so this changes nothing but the numbers' range:
+    entries that underflowed are lifted to FLOOR, and factors that died out get weight 0.
+    """
+    means = [rows.mean(axis=0) for rows in matrices]
+    alive = np.min(means, axis=0) > 0
+    log_weight = np.sum([np.log(np.where(alive, mean, 1.0)) for mean in means], axis=0)
+    top = log_weight[alive].max() if alive.any() else 0.0
+    weight = np.where(alive, np.exp(log_weight - top), 0.0 if alive.any() else 1.0)
+    levelled = [
+        np.maximum(np.where(alive, rows, 1.0) / np.where(alive, mean, 1.0), FLOOR)
+        for rows, mean in zip(matrices, means, strict=True)
+    ]
+    return [*levelled[:-1], levelled[-1] * weight]
 
 
 def _alias_tables(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:

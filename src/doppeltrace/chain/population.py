@@ -67,11 +67,7 @@ def population_base(
     range_km : gravity's range, or None to fit it to the counted moves.
     most_neighbours : nearest places that gravity reaches, at most.
     """
-    require(min_users >= 1, "min_users must be at least 1")
-    require(smoothing > 0, "smoothing must be positive")
-    require(stay > 0, "stay must be positive")
-    require(range_km is None or range_km > 0, "range_km must be positive")
-    require(most_neighbours >= 1, "most_neighbours must be at least 1")
+    check_settings(min_users, smoothing, stay, range_km, most_neighbours)
     moves = _moves(traces)
     popularity = np.bincount(traces.location, minlength=len(traces.places)) + 0.5
     popularity = popularity / popularity.mean()
@@ -96,6 +92,17 @@ def population_base(
         kept,
         int(moves.times.sum()) - kept,
     )
+
+
+def check_settings(
+    min_users: int, smoothing: float, stay: float, range_km: float | None, most_neighbours: int
+) -> None:
+    """Refuse settings of the base that are out of range."""
+    require(min_users >= 1, "min_users must be at least 1")
+    require(0 < smoothing < np.inf, "smoothing must be positive and finite")
+    require(0 < stay < np.inf, "stay must be positive and finite")
+    require(range_km is None or 0 < range_km < np.inf, "range_km must be positive and finite")
+    require(most_neighbours >= 1, "most_neighbours must be at least 1")
 
 
 class _Moves(NamedTuple):
@@ -134,8 +141,10 @@ def fit_range(
     the range, so that a few long trips do not stretch it. Without any move, the range is the
     median distance between nearest neighbours. Many origins are thinned out evenly.
     """
-    nearest = cKDTree(points).query(points, k=min(2, len(points)))[0].reshape(len(points), -1)
-    typical = max(float(np.median(nearest[:, -1])), 1e-3)
+    nearest = (
+        cKDTree(points).query(points, k=min(2, len(points)))[0].reshape(len(points), -1)[:, -1]
+    )
+    typical = max(float(np.median(nearest)), 1e-3)
     away = moves.origin != moves.destination
     every = -(-len(np.unique(moves.origin[away])) // FITTED_ORIGINS) or 1
     away &= np.isin(moves.origin, np.unique(moves.origin[away])[::every])
@@ -150,10 +159,12 @@ def fit_range(
         reach = np.exp(log_range)
         total = np.empty(len(origins))
         for i, a in enumerate(origins):  # one row at a time: never places × places
-            decay = np.exp(-np.linalg.norm(points - points[a], axis=1) / reach)
-            decay[a] = 0.0
-            total[i] = decay @ popularity
-        by_gravity = popularity[destination] * np.exp(-distance / reach) / total[which]
+            # beyond the nearest place, so that a remote origin's decay does not underflow
+            apart = np.linalg.norm(points - points[a], axis=1) - nearest[a]
+            apart[a] = np.inf
+            total[i] = np.exp(-apart / reach) @ popularity
+        beyond = distance - nearest[origin]
+        by_gravity = popularity[destination] * np.exp(-beyond / reach) / total[which]
         share = 0.1
         for _ in range(30):  # expectation–maximization of τ
             far = share * chance / (share * chance + (1 - share) * by_gravity)

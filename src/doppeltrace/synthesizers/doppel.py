@@ -6,7 +6,7 @@ from typing import Any
 
 from doppeltrace import tensors
 from doppeltrace.chain.base_chain import BaseChain, base_chain
-from doppeltrace.chain.population import Base, population_base
+from doppeltrace.chain.population import Base, check_settings, population_base
 from doppeltrace.errors import require
 from doppeltrace.factorize import poisson
 from doppeltrace.factorize.state import Observations, State
@@ -67,6 +67,7 @@ class Doppel(FactorizedSynthesizer):
             "range_km": range_km,
             "most_neighbours": most_neighbours,
         }
+        check_settings(**self.base_settings)
         self.jump = jump
         self._base: Base | None = None
 
@@ -85,8 +86,9 @@ class Doppel(FactorizedSynthesizer):
     @property
     def base_(self) -> Base:
         """The population base; raises `NotFittedError` before `fit`."""
+        train = self.train
         if self._base is None:
-            self._base = population_base(self.train, **self.base_settings)
+            self._base = population_base(train, **self.base_settings)
         return self._base
 
     def _begin(self, traces: Traces) -> list[Observations]:
