@@ -220,7 +220,19 @@ def _stay_probability(chain, user, slot, here, scratch):
                 chain.lift, here, scratch[slot], scratch[ease_row],
             )  # fmt: skip
             afresh = scratch[slot, here] / _weighted(chain.A, user, chain.D, slot, chain.B_sum, 0)
-            scratch[stay_row, here] = chain.jump * afresh + (1.0 - chain.jump) * step
+            stay = chain.jump * afresh + (1.0 - chain.jump) * step
+            scratch[stay_row, here] = min(stay, 1.0)  # rounding must not make ln p positive
         return scratch[stay_row, here]
 
     return stay_probability
+
+
+@overload(_protocol.known_stay, inline="always")
+def _known_stay(chain, slot, here, scratch):
+    if not is_chain(chain, BaseChain):
+        return None
+
+    def known_stay(chain, slot, here, scratch):
+        return scratch[2 * chain.D.shape[0] + slot, here]
+
+    return known_stay

@@ -3,7 +3,7 @@
 Q*_n(x_b | x_a) ∝ max(φ, Σ_k a_nk b_ak c_bk) and π_{n,l}(x) ∝ max(φ, Σ_k a_nk b_xk d_lk).
 A row of either costs O(X z). What is known of a user is kept in scratch, NaN until then:
 
-    row 0            sums of the rows of Q*, before normalisation
+    row 0            one over the sums of the rows of Q*, before normalisation
     row 1            sums of π of each slot, before normalisation
     rows 2, 3        buffers
     next L rows      π of each slot, not normalised (for probabilities only)
@@ -20,34 +20,43 @@ from doppeltrace.chain._protocol import accepts, is_chain
 from doppeltrace.chain.factor_chain import FactorChain
 
 _SUMS = {"fastmath": {"contract", "reassoc", "nsz"}}  # sums may be vectorised; NaN stays NaN
-_ROW_SUMS, _SLOT_SUMS, _BUFFER, _OTHER_BUFFER, _TABLES = range(5)
+_INVERSE_SUMS, _SLOT_SUMS, _BUFFER, _OTHER_BUFFER, _TABLES = range(5)
 
 
 @njit(cache=True, **_SUMS)
 def _weights(x, i, y, j, others_t, floor, out):
     """Write max(φ, Σ_k x_ik y_jk others_bk) of every place b to out (≥ X,); return their sum.
 
-    others_t (Z, X) is transposed and Z a multiple of four, so that the inner loops run along
-    places.
+    others_t (Z, X) is transposed and Z a multiple of eight, so that the inner loops run along
+    places and store seldom.
     """
     z, n_places = others_t.shape
-    for k in range(0, z, 4):
-        w0 = x[i, k] * y[j, k]
-        w1 = x[i, k + 1] * y[j, k + 1]
-        w2 = x[i, k + 2] * y[j, k + 2]
-        w3 = x[i, k + 3] * y[j, k + 3]
+    out[:n_places] = 0.0
+    for k in range(0, z, 8):
+        w0, w1 = x[i, k] * y[j, k], x[i, k + 1] * y[j, k + 1]
+        w2, w3 = x[i, k + 2] * y[j, k + 2], x[i, k + 3] * y[j, k + 3]
+        w4, w5 = x[i, k + 4] * y[j, k + 4], x[i, k + 5] * y[j, k + 5]
+        w6, w7 = x[i, k + 6] * y[j, k + 6], x[i, k + 7] * y[j, k + 7]
         o0, o1, o2, o3 = others_t[k], others_t[k + 1], others_t[k + 2], others_t[k + 3]
-        if k == 0:
-            for b in range(n_places):
-                out[b] = (w0 * o0[b] + w1 * o1[b]) + (w2 * o2[b] + w3 * o3[b])
-        else:
-            for b in range(n_places):
-                out[b] += (w0 * o0[b] + w1 * o1[b]) + (w2 * o2[b] + w3 * o3[b])
+        o4, o5, o6, o7 = others_t[k + 4], others_t[k + 5], others_t[k + 6], others_t[k + 7]
+        for b in range(n_places):
+            low = (w0 * o0[b] + w1 * o1[b]) + (w2 * o2[b] + w3 * o3[b])
+            high = (w4 * o4[b] + w5 * o5[b]) + (w6 * o6[b] + w7 * o7[b])
+            out[b] += low + high
     total = 0.0
     for b in range(n_places):
         weight = out[b] if out[b] > floor else floor
         out[b] = weight
         total += weight
+    return total
+
+
+@njit(cache=True, **_SUMS)
+def _triple(x, i, y, j, w, k):
+    """Return Σ_f x_if y_jf w_kf."""
+    total = 0.0
+    for f in range(x.shape[1]):
+        total += x[i, f] * y[j, f] * w[k, f]
     return total
 
 
@@ -57,30 +66,66 @@ def _row_weights(chain, user, origin, out):
     return _weights(chain.A, user, chain.B, origin, chain.C_t, chain.floor, out)
 
 
-@njit(cache=True)
-def _row_sum(chain, user, origin, scratch):
-    """Return the sum of a row of Q* before normalisation."""
-    if np.isnan(scratch[_ROW_SUMS, origin]):
-        scratch[_ROW_SUMS, origin] = _row_weights(chain, user, origin, scratch[_OTHER_BUFFER])
-    return scratch[_ROW_SUMS, origin]
-
-
 @njit(cache=True, **_SUMS)
+def _two_sums(A, user, B, i, j, C_t, floor, first, second):
+    """Return the sums of the rows i and j at once: loads serve both. first, second : buffers."""
+    z, n_places = C_t.shape
+    first[:n_places] = 0.0
+    second[:n_places] = 0.0
+    for k in range(0, z, 4):
+        a0, a1, a2, a3 = A[user, k], A[user, k + 1], A[user, k + 2], A[user, k + 3]
+        v0, v1, v2, v3 = a0 * B[i, k], a1 * B[i, k + 1], a2 * B[i, k + 2], a3 * B[i, k + 3]
+        w0, w1, w2, w3 = a0 * B[j, k], a1 * B[j, k + 1], a2 * B[j, k + 2], a3 * B[j, k + 3]
+        c0, c1, c2, c3 = C_t[k], C_t[k + 1], C_t[k + 2], C_t[k + 3]
+        for b in range(n_places):
+            x0, x1, x2, x3 = c0[b], c1[b], c2[b], c3[b]
+            first[b] += (v0 * x0 + v1 * x1) + (v2 * x2 + v3 * x3)
+            second[b] += (w0 * x0 + w1 * x1) + (w2 * x2 + w3 * x3)
+    total = 0.0
+    other = 0.0
+    for b in range(n_places):
+        total += first[b] if first[b] > floor else floor
+        other += second[b] if second[b] > floor else floor
+    return total, other
+
+
+@njit(cache=True)
+def _know_all_sums(chain, user, scratch):
+    """Fill the inverse row sums of all places."""
+    inverse = scratch[_INVERSE_SUMS]
+    n_places = chain.C_t.shape[1]
+    waiting = -1
+    for b in range(n_places):
+        if np.isnan(inverse[b]):
+            if waiting < 0:
+                waiting = b
+            else:
+                total, other = _two_sums(
+                    chain.A, user, chain.B, waiting, b, chain.C_t, chain.floor,
+                    scratch[_BUFFER], scratch[_OTHER_BUFFER],
+                )  # fmt: skip
+                inverse[waiting] = 1.0 / total
+                inverse[b] = 1.0 / other
+                waiting = -1
+    if waiting >= 0:
+        inverse[waiting] = 1.0 / _row_weights(chain, user, waiting, scratch[_BUFFER])
+
+
+@njit(cache=True, inline="always")
 def _proposal(chain, user, origin, destination, scratch):
     """Return Q*_n(destination | origin)."""
-    weight = 0.0
-    for k in range(chain.C_t.shape[0]):
-        weight += chain.A[user, k] * chain.B[origin, k] * chain.C[destination, k]
-    return max(weight, chain.floor) / _row_sum(chain, user, origin, scratch)
+    if np.isnan(scratch[_INVERSE_SUMS, origin]):
+        scratch[_INVERSE_SUMS, origin] = 1.0 / _row_weights(
+            chain, user, origin, scratch[_OTHER_BUFFER]
+        )
+    weight = _triple(chain.A, user, chain.B, origin, chain.C, destination)
+    return max(weight, chain.floor) * scratch[_INVERSE_SUMS, origin]
 
 
-@njit(cache=True, **_SUMS)
+@njit(cache=True, inline="always")
 def _visit(chain, user, slot, place):
     """Return π_{n,slot}(place), not normalised."""
-    weight = 0.0
-    for k in range(chain.D.shape[1]):
-        weight += chain.visit_A[user, k] * chain.visit_B[place, k] * chain.D[slot, k]
-    return max(weight, chain.floor)
+    return max(_triple(chain.visit_A, user, chain.visit_B, place, chain.D, slot), chain.floor)
 
 
 @njit(cache=True)
@@ -129,18 +174,16 @@ def _fill_stays(chain, user, here, scratch):
     if np.isnan(pi[0, 0]):
         for slot in range(n_slots):
             _visits(chain, user, slot, pi[slot])
-    sums = scratch[_ROW_SUMS]
-    for b in range(n_places):
-        if np.isnan(sums[b]):
-            _row_sum(chain, user, b, scratch)
+    _know_all_sums(chain, user, scratch)
+    inverse = scratch[_INVERSE_SUMS]
     backward = scratch[_BUFFER]
     _weights(chain.A, user, chain.C, here, chain.B_t, chain.floor, backward)
-    for b in range(n_places):
-        backward[b] /= sums[b]
     forward = scratch[_OTHER_BUFFER]
-    total = _row_weights(chain, user, here, forward)
+    _row_weights(chain, user, here, forward)
+    scale = inverse[here]
     for b in range(n_places):
-        forward[b] /= total
+        backward[b] *= inverse[b]
+        forward[b] *= scale
     proposed = forward[here]
     forward[here] = 0.0  # proposing to stay is added by itself
     for slot in range(n_slots):
@@ -167,7 +210,7 @@ def _prepare(chain, user, scratch):
         return None
 
     def prepare(chain, user, scratch):
-        scratch[_ROW_SUMS] = np.nan
+        scratch[_INVERSE_SUMS] = np.nan
         scratch[_SLOT_SUMS] = np.nan
         if len(scratch) > _TABLES:
             scratch[_TABLES, 0] = np.nan
@@ -195,7 +238,7 @@ def _draw_next(chain, user, slot, here, scratch, state):
 
     def draw_next(chain, user, slot, here, scratch, state):
         total = _row_weights(chain, user, here, scratch[_BUFFER])
-        scratch[_ROW_SUMS, here] = total
+        scratch[_INVERSE_SUMS, here] = 1.0 / total
         there = _pick(scratch[_BUFFER], chain.C_t.shape[1], uniform(state) * total)
         if there == here:
             return here
@@ -246,3 +289,14 @@ def _stay_probability(chain, user, slot, here, scratch):
         return scratch[row, here]
 
     return stay_probability
+
+
+@overload(_protocol.known_stay, inline="always")
+def _known_stay(chain, slot, here, scratch):
+    if not is_chain(chain, FactorChain):
+        return None
+
+    def known_stay(chain, slot, here, scratch):
+        return scratch[_TABLES + chain.D.shape[0] + slot, here]
+
+    return known_stay

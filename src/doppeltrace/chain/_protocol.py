@@ -1,4 +1,4 @@
-"""What kernels ask of a chain, whatever its kind: seven functions, resolved at compile time.
+"""What kernels ask of a chain, whatever its kind: eight functions, resolved at compile time.
 
 A *chain* is a NamedTuple of arrays. Each function below is a name only; a file per kind of
 chain (`_factor_kernels.py`, `_base_kernels.py`) gives it a body with
@@ -49,6 +49,11 @@ def move_probability(chain, user, slot, here, there, scratch):
 
 def stay_probability(chain, user, slot, here, scratch):
     """Return Q_{n,slot}(here | here)."""
+    raise TypeError
+
+
+def known_stay(chain, slot, here, scratch):
+    """Return Q_{n,slot}(here | here) if scratch holds it already, else NaN."""
     raise TypeError
 
 

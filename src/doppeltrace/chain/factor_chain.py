@@ -17,7 +17,7 @@ class FactorChain(NamedTuple):
     """Q* from (A, B, C) and π from (visit_A, visit_B, D); see `_factor_kernels`.
 
     A, visit_A (users, Z), B, C, visit_B (places, Z), D (slots, Z), float64, with zero columns up
-    to Z, a multiple of four; B_t and C_t (Z, places) are B and C transposed. PPMTF shares A and B
+    to Z, a multiple of eight; B_t and C_t (Z, places) are B and C transposed. PPMTF shares A and B
     between both parts.
     """
 
@@ -51,5 +51,5 @@ def factor_chain(
 
 
 def _padded(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    extra = -rows.shape[1] % 4
+    extra = -rows.shape[1] % 8
     return np.ascontiguousarray(np.pad(rows, ((0, 0), (0, extra))))

@@ -3,7 +3,8 @@
 ln p(y = M(m)) is a sum of terms that are never positive. It is added up in one fixed order:
 the first place, then the moves, then the stays, each in time order, for a stay can cost as much
 as a whole row of Q. Dropping a user as soon as the running sum is at or below the lower end of
-the bin therefore gives the same answer as adding everything.
+the bin therefore gives the same answer as adding everything; so does leaving out the costly
+stays of a user whom the stays that are known already put below it.
 """
 
 import math
@@ -13,11 +14,26 @@ from numba import njit
 
 from doppeltrace.chain._protocol import (
     first_probability,
+    known_stay,
     move_probability,
     prepare,
     scratch_shape,
     stay_probability,
 )
+
+SLACK = 1e-6
+"""How far below the bin a sum added up in another order must lie to be beyond rounding."""
+
+
+@njit(cache=True)
+def _bound_stays(chain, traces, y, slots, scratch, value):
+    """Return value plus the stays that are already known: an upper bound of ln p."""
+    for t in range(1, len(slots)):
+        if traces[y, t] == traces[y, t - 1]:
+            known = known_stay(chain, slots[t], traces[y, t], scratch)
+            if known > 0.0:
+                value += math.log(known)
+    return value
 
 
 @njit(cache=True)
@@ -33,6 +49,8 @@ def _log_likelihood(chain, user, traces, y, slots, scratch, lower):
             )
             if value <= lower:
                 return -np.inf
+    if _bound_stays(chain, traces, y, slots, scratch, value) <= lower - SLACK:
+        return -np.inf
     for t in range(1, len(slots)):
         if traces[y, t] == traces[y, t - 1]:
             value += math.log(stay_probability(chain, user, slots[t], traces[y, t], scratch))
