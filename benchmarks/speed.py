@@ -72,16 +72,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=2)
     arguments = parser.parse_args()
     flow = dt.read_people_flow(arguments.data / "people_flow").train
-    folder = arguments.data / "nyc_checkins"
-    check_ins = dt.read_table(
-        folder / "checkins.csv.gz",
-        places=folder / "venues.csv",
-        top_places=1000,
-        bounds=(40.5, -74.28, 41.0, -73.68),
-        instant_minutes=60,
-        instants_per_slot=2,
-        split=folder / "split.csv",
-    ).train
+    check_ins = dt.read(arguments.data / "nyc_checkins").train
     few = flow.select(range(4))
     for kind in (dt.PPMTF, dt.Doppel):  # compile
         warm = kind(iterations=1, seed=0).fit(few)

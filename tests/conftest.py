@@ -41,15 +41,7 @@ def people_flow(people_flow_folder: Path) -> dt.Dataset:
 @pytest.fixture(scope="session")
 def nyc(nyc_folder: Path) -> dt.Dataset:
     """The New York check-ins in the protocol of the comparison figures: 862 and 216 users."""
-    return dt.read_table(
-        nyc_folder / "checkins.csv.gz",
-        places=nyc_folder / "venues.csv",
-        top_places=1000,
-        bounds=(40.5, -74.28, 41.0, -73.68),
-        instant_minutes=60,
-        instants_per_slot=2,
-        split=nyc_folder / "split.csv",
-    )
+    return dt.read(nyc_folder)
 
 
 @pytest.fixture

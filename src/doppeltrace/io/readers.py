@@ -10,6 +10,7 @@ from typing import Any
 
 from doppeltrace.errors import InputError, SettingsError
 from doppeltrace.io.dataset import Dataset
+from doppeltrace.io.nyc_checkins import is_nyc_checkins, read_nyc_checkins
 from doppeltrace.io.people_flow import is_people_flow, read_people_flow
 from doppeltrace.io.table import read_table
 
@@ -37,6 +38,7 @@ class Format:
 
 FORMATS = (
     Format("people-flow", is_people_flow, read_people_flow),
+    Format("nyc-checkins", is_nyc_checkins, read_nyc_checkins),
     Format("table", Path.is_file, read_table),
 )
 """In the order in which a path is tried; the most general last."""
