@@ -228,7 +228,7 @@ def test_saved_model_loads_back(tiny, tmp_path):
 def test_people_flow_comes_out_as_published(people_flow):
     """α = 200, 100 iterations, 10 traces per user; one seed, so ranges are a little wider.
 
-    `experiments/people_flow.py` runs three seeds and prints their means.
+    `experiments/protocol.py` runs three seeds and prints their means.
     """
     train, test = people_flow.train, people_flow.test
     model = dt.PPMTF(alpha=200.0, factors=16, iterations=100, seed=0).fit(train)
