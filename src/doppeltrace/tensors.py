@@ -144,6 +144,42 @@ def hold_out(
     return _where(tensor, ~out), _where(tensor, out)
 
 
+def unobserved(
+    counts: SparseTensor, observed: SparseTensor, *, per_user: int, seed: int, name: str
+) -> tuple[SparseTensor, NDArray[np.int64]]:
+    """Sample the zero elements that were not observed.
+
+    Parameters
+    ----------
+    counts : all positive elements; those that trimming deleted are not zeros.
+    observed : the observed elements, see `observe`.
+    per_user : elements drawn per user, uniformly and without replacement, or all there are.
+
+    Returns
+    -------
+    The sample, whose counts are all 0, and (n_users,) how many unobserved zeros there are.
+    """
+    require(per_user >= 1, "the number of unobserved elements per user must be at least 1")
+    known = np.union1d(_keys(counts), _keys(observed))
+    n_users, n_rows, n_columns = counts.shape
+    cells = n_rows * n_columns
+    offsets = np.searchsorted(known, np.arange(n_users + 1, dtype=np.int64) * cells)
+    taken = _assemble(
+        counts.shape, offsets.astype(np.int64), known % cells, np.ones(len(known), np.uint8)
+    )
+    drawn = observe(
+        taken, most_elements=1, most_count=1, zeros=per_user, seed=seed, name=f"unobserved {name}"
+    )
+    return _where(drawn, drawn.count == 0), cells - np.diff(taken.offsets)
+
+
+def _keys(tensor: SparseTensor) -> NDArray[np.int64]:
+    """Return (n_elements,) a number per (user, row, column), ascending."""
+    n_users, n_rows, n_columns = tensor.shape
+    user = np.repeat(np.arange(n_users, dtype=np.int64), np.diff(tensor.offsets))
+    return (user * n_rows + tensor.row) * n_columns + tensor.column
+
+
 def _where(tensor: SparseTensor, mask: NDArray[np.bool_]) -> SparseTensor:
     offsets = np.concatenate([[0], np.cumsum(mask)])[tensor.offsets]
     return SparseTensor(

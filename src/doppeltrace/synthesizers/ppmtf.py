@@ -9,9 +9,11 @@ from numpy.typing import ArrayLike
 
 from doppeltrace import tensors
 from doppeltrace.chain.factor_chain import FLOOR, FactorChain, factor_chain
+from doppeltrace.engine.local import use_threads
 from doppeltrace.errors import InputError, require
 from doppeltrace.factorize import gaussian
 from doppeltrace.factorize.hyperprior import NormalWishart
+from doppeltrace.factorize.reconstruction import ReconstructionErrors, reconstruction_errors
 from doppeltrace.factorize.state import Factors, Observations, State
 from doppeltrace.synthesizers.factorized import FactorizedSynthesizer
 from doppeltrace.traces import Traces
@@ -92,6 +94,28 @@ class PPMTF(FactorizedSynthesizer):
             "floor": self.floor,
             "holdout": self.holdout,
         }
+
+    def reconstruction_errors(
+        self, *, unobserved_per_user: int = 1000, seed: int = 0
+    ) -> ReconstructionErrors:
+        """Return the sums of |r − r̂| over observed and unobserved elements of both tensors.
+
+        What training observed is drawn again from the model's settings and seed; held-out
+        elements were not observed. `seed` is that of the sample of unobserved elements,
+        `unobserved_per_user` of each user. See `factorize.reconstruction`.
+        """
+        train = self.train
+        with use_threads(self.threads):
+            counts = Observations(tensors.transition_tensor(train), tensors.visit_tensor(train))
+            observed, _ = self._hold_out(self._observe(train))
+            return reconstruction_errors(
+                self._states[0].factors,
+                self._states[-1].factors,
+                counts,
+                observed,
+                unobserved_per_user=unobserved_per_user,
+                seed=seed,
+            )
 
     def _begin(self, traces: Traces) -> list[tuple[Observations, Observations]]:
         return [self._hold_out(part) for part in self._parts(self._observe(traces))]
