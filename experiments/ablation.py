@@ -103,7 +103,13 @@ def ablate(table: Table, sizes: tuple[int, ...]) -> None:
     for other in (0.0, 0.1, 0.5, 1.0):
         chain = base_chain(ours.factors_, base, other)
         table.add(["Poisson", "yes", f"{ours.n_factors}", f"{other}"], Variant(train, chain))
-    for settings in ({"min_users": 1}, {"min_users": 10}, {"stay": 1.0}, {"iterations": 50}):
+    for settings in (
+        {"exposure": True},
+        {"min_users": 1},
+        {"min_users": 10},
+        {"stay": 1.0},
+        {"iterations": 50},
+    ):
         label = ", ".join(f"{name} = {value:g}" for name, value in settings.items())
         changed = dt.Doppel(seed=SEED, **settings).fit(train)
         table.add([f"Poisson, {label}", "yes", f"{ours.n_factors}", f"{jump}"], changed)

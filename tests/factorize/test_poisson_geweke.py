@@ -6,6 +6,7 @@ with fresh data given Θ, must have the same distribution.
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from doppeltrace.engine.local import use_threads
 from doppeltrace.factorize import _poisson_kernels as kernels
@@ -46,15 +47,29 @@ def _prior_factors(rng, *draws):
     return Factors(*(rng.gamma(SHAPE, 1 / RATE, (*draws, n, Z)) for n in rows))
 
 
+def _exposed(exposure):
+    """Return E (places, places) written out, 1 without exposure."""
+    return 1.0 if exposure is None else exposure.sparse.toarray() + exposure.floor
+
+
+def _counts(rng, theta, exposure):
+    moves, visits = expected(theta)
+    return [rng.poisson(moves * _exposed(exposure)), rng.poisson(visits)]
+
+
+def _direct(exposure):
+    rng = np.random.default_rng(1)
+    theta = _prior_factors(rng, DIRECT)
+    return _functions(theta, _counts(rng, theta, exposure))
+
+
 @pytest.fixture(scope="module")
 def direct():
     """Functions of independent draws from the priors down."""
-    rng = np.random.default_rng(1)
-    theta = _prior_factors(rng, DIRECT)
-    return _functions(theta, [rng.poisson(r) for r in expected(theta)])
+    return _direct(None)
 
 
-def _chain(steps=STEPS, seed=11):
+def _chain(steps=STEPS, seed=11, exposure=None):
     """Return functions of the states of the successive-conditional chain."""
     rng = np.random.default_rng(seed)
     prior = poisson.GammaPrior(SHAPE, RATE)
@@ -62,11 +77,11 @@ def _chain(steps=STEPS, seed=11):
     factors, counts = [], []
     with use_threads(1):
         for _ in range(steps):
-            data = [rng.poisson(r) for r in expected(state.factors)]
+            data = _counts(rng, state.factors, exposure)
             factors.append(state.factors)
             counts.append(data)
             observed = Observations(*(sparse(tensor) for tensor in data))
-            state, _ = poisson.step(state, observed, prior, seed)
+            state, _ = poisson.step(state, observed, prior, seed, exposure)
     theta = Factors(*(np.array([getattr(f, name) for f in factors]) for name in "ABCD"))
     return _functions(theta, [np.array(tensor) for tensor in zip(*counts, strict=True)])
 
@@ -80,6 +95,15 @@ def _differences(direct, chain):
 
 def test_chain_has_the_joint_distribution(direct):
     z = _differences(direct, _chain())
+    assert np.abs(z).max() < 4, np.round(z, 1)
+    assert np.sqrt(np.mean(z**2)) < 1.6
+
+
+def test_chain_has_the_joint_distribution_under_exposure():
+    sparse_part = np.random.default_rng(3).gamma(1.0, 1.0, (PLACES, PLACES))
+    sparse_part[0, 1:] = 0.0  # not symmetric, and with gaps
+    exposure = poisson.Exposure(csr_array(sparse_part), 0.3)
+    z = _differences(_direct(exposure), _chain(exposure=exposure))
     assert np.abs(z).max() < 4, np.round(z, 1)
     assert np.sqrt(np.mean(z**2)) < 1.6
 

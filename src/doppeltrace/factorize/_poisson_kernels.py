@@ -68,12 +68,12 @@ def draw_users(
 
 @njit(cache=True, nogil=True)
 def draw_rows(first, last, counts, shape, rate, key, out):
-    """Draw out_rk ~ Gamma(shape + counts_rk, rate_k) for rows first … last − 1.
+    """Draw out_rk ~ Gamma(shape + counts_rk, rate_rk) for rows first … last − 1.
 
-    counts, out : (R, z); rate : (z,).
+    counts, rate, out : (R, z).
     """
     state = np.empty(4, np.uint64)
     for r in range(first, last):
         seed_stream(key, r, state)
         for k in range(out.shape[1]):
-            out[r, k] = gamma(state, shape + counts[r, k]) / rate[k]
+            out[r, k] = gamma(state, shape + counts[r, k]) / rate[r, k]

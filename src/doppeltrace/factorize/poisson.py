@@ -1,10 +1,11 @@
 """Beyond the paper: both tensors as coupled Poisson counts, factorized by Gibbs sampling.
 
-    r^I_{nij} ~ Poisson(Σ_k a_nk b_ik c_jk),   r^II_{nil} ~ Poisson(Σ_k a_nk b_ik d_lk),
+    r^I_{nij} ~ Poisson(E_ij Σ_k a_nk b_ik c_jk),   r^II_{nil} ~ Poisson(Σ_k a_nk b_ik d_lk),
 
 with Gamma(shape, rate) priors on all entries. Given Θ, each positive count splits over the
 factors (multinomial, weights a b c or a b d); given the split, every entry is Gamma. All zeros
-count, exactly, at no cost: the rates need only column sums. A sweep costs the number of
+count, exactly, at no cost: the rates need only column sums. E, the exposure, is what the
+population's moves say of a step by themselves; without it E = 1. A sweep costs the number of
 positive elements × z.
 """
 
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from doppeltrace import streams
 from doppeltrace.engine.local import run, run_blocks, threads
@@ -36,11 +38,27 @@ class GammaPrior:
         require(0 < self.rate < math.inf, "rate must be positive and finite")
 
 
+@dataclass(frozen=True, eq=False)
+class Exposure:
+    """E = sparse + floor: (places, places), every entry positive."""
+
+    sparse: csr_array
+    floor: float
+
+    def onward(self, c: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return (places, z) Σ_j E_ij c_jk."""
+        return self.sparse @ c + self.floor * c.sum(axis=0)
+
+    def inward(self, b: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return (places, z) Σ_i E_ij b_ik."""
+        return self.sparse.T @ b + self.floor * b.sum(axis=0)
+
+
 @dataclass(frozen=True)
 class Info:
     """What a step tells: Σ (r ln r̂ − r̂) per event, at the Θ it started from.
 
-    It differs from the log-likelihood by ln r!, which Θ does not change.
+    It differs from the log-likelihood by terms that Θ does not change: ln r! and r ln E.
     """
 
     log_likelihood: float
@@ -64,7 +82,11 @@ def init(observations: Observations, factors: int, seed: int) -> State:
 
 
 def step(
-    state: State, observations: Observations, prior: GammaPrior, seed: int
+    state: State,
+    observations: Observations,
+    prior: GammaPrior,
+    seed: int,
+    exposure: Exposure | None = None,
 ) -> tuple[State, Info]:
     """Split all counts given Θ, then draw A, B, C, D in turn."""
     iteration = state.iteration + 1
@@ -76,8 +98,11 @@ def step(
     )
     a = np.empty_like(old.A)
     fit = np.empty(len(a))
-    next_sum = old.C.sum(axis=0) + old.D.sum(axis=0)
-    rate = prior.rate + old.B.sum(axis=0) * next_sum
+    # What a place leads to, by a step or by its slots: (places, z), or (z,) without exposure.
+    onward = old.C.sum(axis=0) if exposure is None else exposure.onward(old.C)
+    onward = onward + old.D.sum(axis=0)
+    of_users = (old.B * onward).sum(axis=0)
+    rate = prior.rate + of_users
     key = streams.key(seed, "draw A", iteration)
     run(  # whole numbers add up to the same whatever the lanes
         lambda lane: kernels.draw_users(
@@ -89,23 +114,25 @@ def step(
         lanes,
     )  # fmt: skip
 
-    def draw(name: str, parts: NDArray, exposure: NDArray) -> NDArray[np.float64]:
+    def draw(name: str, parts: NDArray, weight: NDArray) -> NDArray[np.float64]:
         rows = np.empty(parts.shape[1:])
+        rate = np.ascontiguousarray(np.broadcast_to(prior.rate + weight, rows.shape))
         units = parts.sum(axis=0)
         key = streams.key(seed, f"draw {name}", iteration)
         run_blocks(
             lambda first, last: kernels.draw_rows(
-                first, last, units, prior.shape, prior.rate + exposure, key, rows
+                first, last, units, prior.shape, rate, key, rows
             ),
             len(rows),
         )
         return rows
 
     a_sum = a.sum(axis=0)
-    b = draw("B", b_parts, a_sum * next_sum)
-    c = draw("C", c_parts, a_sum * b.sum(axis=0))
+    b = draw("B", b_parts, a_sum * onward)
+    inward = b.sum(axis=0) if exposure is None else exposure.inward(b)
+    c = draw("C", c_parts, a_sum * inward)
     d = draw("D", d_parts, a_sum * b.sum(axis=0))
-    expected = old.A.sum(axis=0) @ (old.B.sum(axis=0) * next_sum)
+    expected = old.A.sum(axis=0) @ of_users
     events = max(int(v.count.sum()), 1)
     info = Info(float((fit.sum() - expected) / events))
     return State(Factors(a, b, c, d), iteration), info

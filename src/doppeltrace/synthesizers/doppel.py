@@ -9,9 +9,13 @@ from doppeltrace.chain.base_chain import BaseChain, base_chain
 from doppeltrace.chain.population import Base, check_settings, population_base
 from doppeltrace.errors import require
 from doppeltrace.factorize import poisson
+from doppeltrace.factorize.poisson import Exposure
 from doppeltrace.factorize.state import Observations, State
 from doppeltrace.synthesizers.factorized import FactorizedSynthesizer
 from doppeltrace.traces import Traces
+
+EXPOSURE_FLOOR = 0.01
+"""Exposure of a step that is not in the base, where 1 is chance: it must stay possible."""
 
 
 class Doppel(FactorizedSynthesizer):
@@ -32,6 +36,8 @@ class Doppel(FactorizedSynthesizer):
         would draw them, in the gravity kernel: check-ins do not record staying.
     range_km : range of the gravity kernel, or None to fit it to the data.
     most_neighbours : places that gravity reaches from a place, at most.
+    exposure : True lets the base enter the factorization too, as E: the transition factors then
+        say how a user differs from the population.
     jump : τ, probability per event of a fresh draw from π instead of a step along the base.
     seed, threads : see `Synthesizer`.
 
@@ -52,6 +58,7 @@ class Doppel(FactorizedSynthesizer):
         stay: float = 7.0,
         range_km: float | None = None,
         most_neighbours: int = 128,
+        exposure: bool = False,
         jump: float = 0.01,
         seed: int | None = None,
         threads: int | None = None,
@@ -68,6 +75,7 @@ class Doppel(FactorizedSynthesizer):
             "most_neighbours": most_neighbours,
         }
         check_settings(**self.base_settings)
+        self.exposure = exposure
         self.jump = jump
         self._base: Base | None = None
 
@@ -80,6 +88,7 @@ class Doppel(FactorizedSynthesizer):
             "shape": self.shape,
             "rate": self.rate,
             **self.base_settings,
+            "exposure": self.exposure,
             "jump": self.jump,
         }
 
@@ -91,15 +100,20 @@ class Doppel(FactorizedSynthesizer):
             self._base = population_base(train, **self.base_settings)
         return self._base
 
-    def _begin(self, traces: Traces) -> list[Observations]:
+    def _begin(self, traces: Traces) -> list[tuple[Observations, Exposure | None]]:
         self._base = population_base(traces, **self.base_settings)
-        return [Observations(tensors.transition_tensor(traces), tensors.visit_tensor(traces))]
+        exposure = Exposure(self._base.lift, EXPOSURE_FLOOR) if self.exposure else None
+        counts = Observations(tensors.transition_tensor(traces), tensors.visit_tensor(traces))
+        return [(counts, exposure)]
 
-    def _start(self, part: int, work: Observations) -> State:
-        return poisson.init(work, self.n_factors, self.seed)
+    def _start(self, part: int, work: tuple[Observations, Exposure | None]) -> State:
+        return poisson.init(work[0], self.n_factors, self.seed)
 
-    def _step(self, part: int, work: Observations) -> tuple[State, dict[str, float]]:
-        state, info = poisson.step(self._states[part], work, self._prior, self.seed)
+    def _step(
+        self, part: int, work: tuple[Observations, Exposure | None]
+    ) -> tuple[State, dict[str, float]]:
+        counts, exposure = work
+        state, info = poisson.step(self._states[part], counts, self._prior, self.seed, exposure)
         return state, {"log_likelihood": info.log_likelihood}
 
     def _build_chain(self) -> BaseChain:
