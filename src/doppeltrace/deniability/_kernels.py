@@ -26,25 +26,31 @@ SLACK = 1e-6
 
 
 @njit(cache=True)
+def _log(probability):
+    """Return ln p ≤ 0: rounding may lift a probability above one, and must not lift a bin."""
+    return math.log(min(probability, 1.0))
+
+
+@njit(cache=True)
 def _bound_stays(chain, traces, y, slots, scratch, value):
     """Return value plus the stays that are already known: an upper bound of ln p."""
     for t in range(1, len(slots)):
         if traces[y, t] == traces[y, t - 1]:
             known = known_stay(chain, slots[t], traces[y, t], scratch)
             if known > 0.0:
-                value += math.log(known)
+                value += _log(known)
     return value
 
 
 @njit(cache=True)
 def _log_likelihood(chain, user, traces, y, slots, scratch, lower):
     """Return ln p(traces[y] = M(user)), or −inf as soon as it is known to be at most `lower`."""
-    value = math.log(first_probability(chain, user, slots[0], traces[y, 0], scratch))
+    value = _log(first_probability(chain, user, slots[0], traces[y, 0], scratch))
     if value <= lower:
         return -np.inf
     for t in range(1, len(slots)):
         if traces[y, t] != traces[y, t - 1]:
-            value += math.log(
+            value += _log(
                 move_probability(chain, user, slots[t], traces[y, t - 1], traces[y, t], scratch)
             )
             if value <= lower:
@@ -53,7 +59,7 @@ def _log_likelihood(chain, user, traces, y, slots, scratch, lower):
         return -np.inf
     for t in range(1, len(slots)):
         if traces[y, t] == traces[y, t - 1]:
-            value += math.log(stay_probability(chain, user, slots[t], traces[y, t], scratch))
+            value += _log(stay_probability(chain, user, slots[t], traces[y, t], scratch))
             if value <= lower:
                 return -np.inf
     return value

@@ -83,6 +83,11 @@ def deniability_test(
     n_users = model.train.n_users
     require(k <= n_users, f"k = {k} exceeds the {n_users} training users: lower k")
     chosen = _verifiers(verifiers, n_users, seed)
+    require(
+        len(chosen) >= k - 1,
+        f"k = {k} needs at least {k - 1} verifiers, but there are {len(chosen)}: no trace could "
+        "pass; lower k, or take more verifiers",
+    )
     if np.any(synthetic.owner < 0) or np.any(synthetic.locations < 0):
         raise InputError("the deniability test needs complete traces and their input users")
     if np.any(synthetic.owner >= n_users):
