@@ -190,6 +190,8 @@ def test_order_of_the_traces_does_not_matter(many):
         ({"k": 2, "verifiers": [4]}, "verifiers"),
         ({"k": 2, "verifiers": [-1]}, "verifiers"),
         ({"k": 2, "verifiers": []}, "verifiers"),
+        ({"k": 4, "verifiers": 2}, "needs at least 3 verifiers, but there are 2"),
+        ({"k": 4, "verifiers": [0, 0, 1]}, "needs at least 3 verifiers, but there are 2"),
     ],
 )
 def test_arguments_out_of_range(wrong, message):

@@ -1,5 +1,8 @@
 """PPMTF from traces to synthetic traces: settings, files, threads, and the published figures."""
 
+import stat
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -190,9 +193,12 @@ def test_checkpoint_may_be_trained_further(tiny, tmp_path):
 def test_checkpoint_of_something_else_is_refused(tiny, tmp_path):
     checkpoint = tmp_path / "sampler.safetensors"
     dt.PPMTF(**SMALL).fit(tiny, checkpoint=checkpoint)
+    assert dt.PPMTF(**SMALL).check_checkpoint(checkpoint) == SMALL["iterations"]
     for change in ({"alpha": 1.0}, {"seed": 6}, {"zeros": 5}):
-        with pytest.raises(dt.InputError, match="other settings or another seed"):
-            dt.PPMTF(**(SMALL | change)).fit(tiny, checkpoint=checkpoint)
+        other = dt.PPMTF(**(SMALL | change))
+        for refused in (other.check_checkpoint, lambda path: other.fit(tiny, checkpoint=path)):  # noqa: B023
+            with pytest.raises(dt.InputError, match="other settings or another seed"):
+                refused(checkpoint)
     with pytest.raises(dt.InputError, match="other data"):
         dt.PPMTF(**SMALL).fit(tiny.select([0, 1]), checkpoint=checkpoint)
     checkpoint.write_bytes(b"not a model")
@@ -214,8 +220,12 @@ def test_saved_model_loads_back(tiny, tmp_path):
         loaded.sample(5, seed=1).locations, model.sample(5, seed=1).locations
     )
     assert [p.name for p in tmp_path.iterdir()] == [path.name]  # no half-written file beside it
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
     with pytest.raises(dt.InputError, match="other data"):
         dt.PPMTF.load(path, tiny.select([0, 1]))
+    elsewhere = dt.Places(tiny.places.labels, tiny.places.lat + 0.1, tiny.places.lng)
+    with pytest.raises(dt.InputError, match="other data"):
+        dt.PPMTF.load(path, replace(tiny, places=elsewhere))
     with pytest.raises(dt.InputError, match="does not exist"):
         dt.PPMTF.load(tmp_path / "nothing", tiny)
     with pytest.raises(OSError, match="cannot write the model file"):

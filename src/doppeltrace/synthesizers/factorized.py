@@ -12,7 +12,12 @@ from doppeltrace.errors import InputError, require
 from doppeltrace.factorize.state import Factors, State
 from doppeltrace.progress import Callback, Step, silent
 from doppeltrace.synthesizers.chained import ChainSynthesizer
-from doppeltrace.synthesizers.model_file import fingerprint, read_model, write_model
+from doppeltrace.synthesizers.model_file import (
+    fingerprint,
+    read_about,
+    read_model,
+    write_model,
+)
 from doppeltrace.traces import Traces
 
 
@@ -86,7 +91,8 @@ class FactorizedSynthesizer(ChainSynthesizer):
         ----------
         checkpoint : file to save the sampler in every `checkpoint_every` iterations; if it
             exists already and belongs to the same data, settings and seed, training goes on
-            from it, with the same result as without the interruption.
+            from it, with the same result as without the interruption. It holds Θ and the
+            seed, so it is as secret as the input; remove it afterwards.
         """
         require(checkpoint_every >= 1, "checkpoint_every must be at least 1")
         self._checkpoint = None if checkpoint is None else Path(checkpoint)
@@ -152,19 +158,33 @@ class FactorizedSynthesizer(ChainSynthesizer):
     def _resume(self, traces: Traces) -> None:
         assert self._checkpoint is not None
         arrays, about = read_model(self._checkpoint)
+        self._check_same(self._checkpoint, about)
+        self._restore(self._checkpoint, arrays, about, traces)
+
+    def check_checkpoint(self, path: str | Path) -> int:
+        """Return how many iterations a checkpoint has done.
+
+        Raises
+        ------
+        InputError : it was made by another model, or with other settings or another seed.
+        """
+        about = read_about(Path(path))
+        self._check_same(Path(path), about)
+        return sum(about["iterations"])
+
+    def _check_same(self, path: Path, about: dict[str, Any]) -> None:
         mine = {k: v for k, v in self.settings.items() if k != "iterations"}
         theirs = {k: v for k, v in about["settings"].items() if k != "iterations"}
         if (about["model"], theirs, int(about["seed"])) != (self.name, mine, self.seed):
             raise InputError(
-                f"checkpoint {self._checkpoint} was made with other settings or another seed: "
+                f"checkpoint {path} was made with other settings or another seed: "
                 "use those, or remove the file to start anew"
             )
         if max(about["iterations"]) > self.iterations:
             raise InputError(
-                f"checkpoint {self._checkpoint} is beyond the {self.iterations} iterations asked "
+                f"checkpoint {path} is beyond the {self.iterations} iterations asked "
                 "for: ask for more, or remove the file to start anew"
             )
-        self._restore(self._checkpoint, arrays, about, traces)
 
     def _restore(
         self, path: Path, arrays: dict[str, NDArray], about: dict[str, Any], traces: Traces
