@@ -155,21 +155,24 @@ def fit_range(
     origins, which = np.unique(origin, return_inverse=True)
     distance = np.linalg.norm(points[origin] - points[destination], axis=1)
 
+    north, east = np.ascontiguousarray(points.T)
+
+    # np.sum, not @: long dot products run in BLAS's own threads, whose number shows in the sum
     def loss(log_range: float) -> float:
         reach = np.exp(log_range)
         total = np.empty(len(origins))
         for i, a in enumerate(origins):  # one row at a time: never places × places
             # beyond the nearest place, so that a remote origin's decay does not underflow
-            apart = np.linalg.norm(points - points[a], axis=1) - nearest[a]
+            apart = np.sqrt((north - north[a]) ** 2 + (east - east[a]) ** 2) - nearest[a]
             apart[a] = np.inf
-            total[i] = np.exp(-apart / reach) @ popularity
+            total[i] = np.sum(np.exp(-apart / reach) * popularity)
         beyond = distance - nearest[origin]
         by_gravity = popularity[destination] * np.exp(-beyond / reach) / total[which]
         share = 0.1
         for _ in range(30):  # expectation–maximization of τ
             far = share * chance / (share * chance + (1 - share) * by_gravity)
-            share = float(np.clip((weight @ far) / weight.sum(), 1e-6, 1 - 1e-6))
-        return -float(weight @ np.log(share * chance + (1 - share) * by_gravity))
+            share = float(np.clip(np.sum(weight * far) / weight.sum(), 1e-6, 1 - 1e-6))
+        return -float(np.sum(weight * np.log(share * chance + (1 - share) * by_gravity)))
 
     bounds = (np.log(typical / 4), np.log(typical * 64))
     return float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x))
