@@ -81,6 +81,7 @@ def test_by_hand():
     for part in (found.transitions, found.visits):
         assert part.observed == pytest.approx(abs(1 - 2) + abs(5 - 4) + abs(0 + 1))
         assert part.unobserved == pytest.approx(6 + 2)
+        assert part.unobserved_median == pytest.approx(4)
         assert (part.n_observed, part.n_unobserved) == (3, 2)
 
 
@@ -99,6 +100,13 @@ def test_sampled_errors_estimate_all_of_them():
         # a standard deviation of 60 values is known to 9 %
         assert estimates.std(ddof=1) == pytest.approx(said.mean(), rel=0.4)
         assert {getattr(s, part).observed for s in samples} == {truth.observed}
+
+
+def test_nothing_is_left_unobserved(tiny):
+    found = dt.PPMTF(**SMALL | {"zeros": 100}).fit(tiny).reconstruction_errors()
+    for part in (found.transitions, found.visits):
+        assert (part.n_unobserved, part.unobserved, part.unobserved_se) == (0, 0, 0)
+        assert np.isnan(part.unobserved_median)
 
 
 def test_the_sample_has_its_seed(tiny):

@@ -24,12 +24,15 @@ class TensorError:
     observed : sum over the elements that training saw, positive or zero.
     unobserved : estimated sum over the zero elements that training took as missing.
     unobserved_se : standard error of that estimate; 0 where all of them were computed.
+    unobserved_median : median over the sampled unobserved elements, NaN without any. The sum
+        may hang on a few elements; the median tells of an ordinary one.
     n_observed, n_unobserved : how many elements there are of each kind.
     """
 
     observed: float
     unobserved: float
     unobserved_se: float
+    unobserved_median: float
     n_observed: int
     n_unobserved: int
 
@@ -108,6 +111,7 @@ def _tensor_error(
         observed=float(_absolute_errors(matrices, observed).sum()),
         unobserved=float(np.sum(zeta * mean)),
         unobserved_se=float(np.sqrt(squared_se.sum())),
+        unobserved_median=float(np.median(error)) if len(error) else float("nan"),
         n_observed=observed.n_elements,
         n_unobserved=int(zeta.sum()),
     )
