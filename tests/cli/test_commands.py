@@ -31,6 +31,7 @@ def test_demo_with_the_real_model(run, tmp_path):
     assert "Scorecard" in page and "membership advantage" in page
     manifest = json.loads((tmp_path / "demo" / "manifest.json").read_text())
     assert manifest["score"]["tp_tv"] < 1
+    assert manifest["model"]["name"] == "doppel"
     refused = run("demo", "--out", tmp_path / "demo")
     assert refused.exit_code == 2 and "--overwrite" in refused.stderr
 
@@ -65,9 +66,43 @@ def test_evaluate_a_published_file_and_a_release(run, people_flow_folder, tmp_pa
     assert again.exit_code == 0, again.output
 
 
+def test_a_release_of_a_table_can_be_scored(run, table, tmp_path):
+    """Testing users by a share or by a table; the release itself names no owners."""
+    users = pl.read_csv(table)["uid"].unique().sort()
+    parts = tmp_path / "parts.csv"
+    pl.DataFrame({"uid": users, "part": ["test" if u % 4 == 0 else "train" for u in users]}
+    ).write_csv(parts)  # fmt: skip
+    for split, training in ((0.5, 20), (parts, 30)):
+        reading = (*TABLE_OPTIONS, "--split", split)
+        out = tmp_path / f"run{training}"
+        made = run(
+            "synthesize", table, *reading, "--iterations", 2, "--k", 1, "--out", out,
+            "--traces-per-user", 2, "--model", "doppel",
+        )  # fmt: skip
+        assert made.exit_code == 0, made.output
+        assert f"{training} users to learn from, {40 - training} testing users" in made.stderr
+        manifest = json.loads((out / "manifest.json").read_text())
+        assert manifest["input"]["users"] == training
+        assert manifest["score"]["reidentification_rate"] is not None
+        target = tmp_path / "score.json"
+        scored = run(
+            "evaluate", "--data", table, *reading, "--synthetic", out / "traces.csv",
+            "--json", target,
+        )  # fmt: skip
+        assert scored.exit_code == 0, scored.output
+        score = json.loads(target.read_text())
+        assert score["traces"] == 2 * training and score["reidentification_rate"] is None
+        # one set of traces, scored as two replicates there and as one here
+        assert score["tp_tv"] == pytest.approx(manifest["score"]["tp_tv"], abs=0.1)
+        assert "Re-identification is not available" in scored.stdout
+
+
 def test_evaluate_says_what_is_missing(run, table, tmp_path):
     result = run("evaluate", "--data", table, "--synthetic", table)
     assert result.exit_code == 2 and "no testing traces" in result.stderr
+    assert "--split" in result.stderr
+    result = run("evaluate", "--data", table, "--synthetic", table, "--split", "half")
+    assert result.exit_code == 2 and "--split half is neither" in result.stderr
     result = run(
         "evaluate", "--data", table, "--synthetic", table, "--json", tmp_path / "no" / "score"
     )
@@ -82,7 +117,7 @@ def test_the_kept_model_loads_back(run, table, city, tmp_path):
     assert "warning: the model will be kept" in result.stderr
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     options = {"instant_minutes": 20, "first_hour": 8, "last_hour": 20}
-    model = dt.PPMTF.load(kept, dt.read_table(table, **options).train)
+    model = dt.Doppel.load(kept, dt.read_table(table, **options).train)
     assert model.factors_.A.shape == (40, 3)
     refused = run(*arguments, "--keep-model", kept, "--out", tmp_path / "other")
     assert refused.exit_code == 2 and "exists" in refused.stderr
@@ -104,12 +139,39 @@ def test_no_model_is_kept_without_a_release(run, table, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("model", ["doppel", "ppmtf"])
 @pytest.mark.parametrize("wrong", [("--alpha", -1), ("--eta", -1), ("--factors", 26)])
-def test_settings_of_the_real_model(run, table, tmp_path, wrong):
-    result = run("synthesize", table, *TABLE_OPTIONS, *wrong, "--out", tmp_path / "run")
+def test_settings_of_the_real_models(run, table, tmp_path, model, wrong):
+    result = run(
+        "synthesize", table, *TABLE_OPTIONS, "--model", model, *wrong, "--out", tmp_path / "run"
+    )
     assert result.exit_code == 2
     assert wrong[0].strip("-") in result.stderr.splitlines()[-1]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_checkpoint_of_something_else_is_refused_before_reading(run, table, city, tmp_path):
+    checkpoint = tmp_path / "checkpoint"
+    command = ("synthesize", table, *TABLE_OPTIONS, "--checkpoint", checkpoint)
+    dt.Doppel(factors=3, iterations=5, seed=1).fit(city, checkpoint=checkpoint)
+    for options, said in (
+        (("--factors", 4), "other settings"),
+        (("--factors", 3, "--seed", 2), "another seed"),
+        (("--model", "ppmtf", "--factors", 3), "other settings"),
+        (("--factors", 3, "--iterations", 4), "beyond the 4 iterations"),
+        (("--model", "sgd"), "needs none"),
+        (("--factors", 3, "--keep-model", checkpoint, "--overwrite"), "files of their own"),
+    ):
+        result = run(*command, *options, "--out", tmp_path / "run")
+        assert result.exit_code == 2 and said in result.stderr, result.output
+        assert "reading" not in result.stderr
+    checkpoint.write_text("my diary")
+    result = run(*command, "--out", tmp_path / "run")
+    assert result.exit_code == 2 and "not a doppeltrace model file" in result.stderr
+    inside = run(*command[:-1], tmp_path / "run" / "c", "--out", tmp_path / "run")
+    assert inside.exit_code == 2 and "inside --out" in inside.stderr
+    assert checkpoint.read_text() == "my diary"
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
 
 
 def test_threads_do_not_change_a_release(run, table, tmp_path):
@@ -197,7 +259,7 @@ def test_a_long_run_is_announced(run, table, tmp_path, monkeypatch):
 
     monkeypatch.setattr(room, "LONG_SECONDS", 0.0)
     result = run(
-        "synthesize", table, *TABLE_OPTIONS, "--iterations", 1, "--factors", 2, "--k", 1,
+        "synthesize", table, *TABLE_OPTIONS, "--model", "ppmtf", "--iterations", 1, "--factors", 2, "--k", 1,
         "--out", tmp_path / "run",
     )  # fmt: skip
     assert result.exit_code == 0 and "estimate: about" in result.stderr

@@ -1,18 +1,22 @@
 """Ctrl-C and kill, on the real program."""
 
+import json
 import signal
+import stat
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 
 import doppeltrace as dt
 from doppeltrace.release import release
+from doppeltrace.synthesizers.model_file import read_about
 
 COMMAND = (
     "synthesize", "--instant-minutes", "20", "--first-hour", "8", "--last-hour", "20",
-    "--factors", "4", "--k", "2", "--set", "zeros=50",
+    "--factors", "4", "--k", "2",
 )  # fmt: skip
 
 
@@ -46,6 +50,45 @@ def test_signals_while_training_leave_the_earlier_output(city, table, tmp_path, 
     assert "Traceback" not in errors
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_a_killed_run_goes_on_from_its_checkpoint(run, table, tmp_path):
+    """Killed without mercy and started again, it releases what it would have released."""
+    checkpoint, out = tmp_path / "checkpoint", tmp_path / "run"
+    options = ("--iterations", "2000", "--checkpoint", str(checkpoint))
+    with start(table, out, *options) as process:
+        while not checkpoint.exists() and process.poll() is None:
+            time.sleep(0.002)
+        process.kill()
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGKILL, errors
+    assert f"until the run is done, {checkpoint} holds" in errors
+    assert not out.exists()
+    assert stat.S_IMODE(checkpoint.stat().st_mode) == 0o600
+    assert 10 <= sum(read_about(checkpoint)["iterations"]) < 2000
+    with start(table, out, *options) as process:
+        _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert f"going on from {checkpoint}" in errors
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]  # no checkpoint, no part of one
+    seed = json.loads((out / "manifest.json").read_text())["seed"]
+    whole = tmp_path / "whole"
+    result = run(*COMMAND, "--iterations", 2000, table, "--seed", seed, "--out", whole)
+    assert result.exit_code == 0, result.output
+    assert (whole / "traces.csv").read_bytes() == (out / "traces.csv").read_bytes()
+
+
+def test_ctrl_c_says_how_to_go_on(table, tmp_path):
+    checkpoint = tmp_path / "checkpoint"
+    options = ("--iterations", "10000000", "--checkpoint", str(checkpoint))
+    with start(table, tmp_path / "run", *options) as process:
+        while not checkpoint.exists() and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert f"will go on from {checkpoint}" in errors
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
 
 
 def test_a_full_disk_is_one_line(table, tmp_path):

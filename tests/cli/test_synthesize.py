@@ -93,6 +93,7 @@ def test_overwrite(synthesize, tmp_path):
         (("--k", 0), "--k"),
         (("--k", 41), "--k 41 is larger than the number of users (40)"),
         (("--verifiers", 41), "--verifiers 41"),
+        (("--verifiers", 8), "--verifiers 8 is too few for --k 10"),
         (("--eta", 0), "--eta"),
         (("--eta", "nan"), "--eta"),
         (("--alpha", 0), "alpha"),

@@ -8,16 +8,15 @@ from typing import Annotated
 
 import typer
 
-from doppeltrace.cli import options
 from doppeltrace.cli.console import results
 from doppeltrace.cli.options import build_model
 from doppeltrace.cli.progress import Reporter
+from doppeltrace.cli.reading import Reading, takes_reading_options
 from doppeltrace.comparison import compare as run
 from doppeltrace.comparison import paper_grid
 from doppeltrace.comparison.plots import check_plot, plot_tradeoff
-from doppeltrace.errors import InputError, SettingsError
+from doppeltrace.errors import SettingsError
 from doppeltrace.io.atomic import atomic_file, check_file
-from doppeltrace.io.readers import read
 from doppeltrace.streams import fresh_seed
 from doppeltrace.synthesizers import Synthesizer
 
@@ -25,13 +24,17 @@ PAPER = "paper"
 """The name that stands for all settings of the paper's trade-off plots."""
 
 
+@takes_reading_options
 def compare(
     data: Annotated[
         Path,
         typer.Option(
-            help="The input: a folder with training and testing traces.", show_default=False
+            help="The original traces: a folder with training and testing traces, or a file "
+            "with --split.",
+            show_default=False,
         ),
     ],
+    reading: Reading,
     models: Annotated[
         str,
         typer.Option(
@@ -56,7 +59,6 @@ def compare(
         Path | None,
         typer.Option(help="Also draw utility against the attacks: a .svg, .png or .pdf file."),
     ] = None,
-    format: options.Format = "auto",
     threads: Annotated[
         int | None, typer.Option(help="Threads; by default all cores.", show_default=False)
     ] = None,
@@ -65,7 +67,8 @@ def compare(
 
     For example:
 
-      doppeltrace compare --data people_flow/ --models doppel,ppmtf,sgd --plot tradeoff.svg
+      doppeltrace compare --data people_flow/ --models doppel,ppmtf,sgd
+      --plot tradeoff.svg
     """
     for file in (json_file, markdown, plot):
         if file is not None:
@@ -76,9 +79,8 @@ def compare(
     wanted = parse_models(models, seed, threads)
     reporter = Reporter()
     with reporter.phase("reading"):
-        dataset = read(data, format)
-        if dataset.test is None:
-            raise InputError(f"{data}: there are no testing traces to score against")
+        dataset = reading.read_split(data)
+        assert dataset.test is not None
     with reporter.phase("comparison"):
         found = run(
             dataset.train,

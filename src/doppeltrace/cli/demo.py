@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from doppeltrace.cities import simulate_city
+from doppeltrace.cli import options
 from doppeltrace.cli.console import say
 from doppeltrace.cli.options import build_model
 from doppeltrace.cli.progress import Reporter
@@ -24,7 +25,7 @@ def demo(
         int, typer.Option(help="Users of the city, half of them for testing.")
     ] = 1000,
     places: Annotated[int, typer.Option(help="Places of the city.")] = 200,
-    model: Annotated[str, typer.Option(help="Name of the synthesizer.")] = "ppmtf",
+    model: options.Model = options.DEFAULT_MODEL,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an earlier run.")
     ] = False,

@@ -9,32 +9,18 @@ import typer
 
 from doppeltrace.cli import options
 from doppeltrace.cli.console import results
-from doppeltrace.cli.options import reader_options
 from doppeltrace.cli.progress import Reporter
+from doppeltrace.cli.reading import Reading, takes_reading_options
 from doppeltrace.engine.local import use_threads
-from doppeltrace.errors import InputError
 from doppeltrace.evaluation import evaluate as score
 from doppeltrace.io.atomic import atomic_file, check_file
-from doppeltrace.io.readers import read
 from doppeltrace.io.synthetic import read_synthetic
 
 
+@takes_reading_options
 def validate(
     input: options.Input,
-    format: options.Format = "auto",
-    columns: options.Columns = None,
-    places: options.Places = None,
-    grid: options.Grid = None,
-    bounds: options.BoundsText = None,
-    top_places: options.TopPlaces = None,
-    timezone: options.Timezone = None,
-    time_format: options.TimeFormat = None,
-    instant_minutes: options.InstantMinutes = None,
-    instants_per_slot: options.InstantsPerSlot = None,
-    first_hour: options.FirstHour = None,
-    last_hour: options.LastHour = None,
-    daily: options.Daily = None,
-    drop_invalid: options.DropInvalid = False,
+    reading: Reading,
 ) -> None:
     """Read INPUT and say what would be kept and dropped, with row numbers; write nothing.
 
@@ -42,33 +28,23 @@ def validate(
 
     For example:
 
-      doppeltrace validate checkins.csv --grid 20x20 --timezone America/New_York --drop-invalid
+      doppeltrace validate checkins.csv --grid 20x20 --drop-invalid
+      --timezone America/New_York
     """
-    reading = reader_options(
-        columns=columns,
-        places=places,
-        grid=grid,
-        bounds=bounds,
-        top_places=top_places,
-        timezone=timezone,
-        time_format=time_format,
-        instant_minutes=instant_minutes,
-        instants_per_slot=instants_per_slot,
-        first_hour=first_hour,
-        last_hour=last_hour,
-        daily=daily,
-        drop_invalid=drop_invalid,
-    )
-    results.out(str(read(input, format, **reading).validation), highlight=False)
+    results.out(str(reading.read(input).validation), highlight=False)
 
 
+@takes_reading_options
 def evaluate(
     data: Annotated[
         Path,
         typer.Option(
-            help="The input: a folder with training and testing traces.", show_default=False
+            help="The original traces: a folder with training and testing traces, or a file "
+            "with --split.",
+            show_default=False,
         ),
     ],
+    reading: Reading,
     synthetic: Annotated[
         Path, typer.Option(help="File of synthetic traces to score.", show_default=False)
     ],
@@ -76,27 +52,30 @@ def evaluate(
         Path | None,
         typer.Option("--json", help="Also write the scores to this file, as one flat object."),
     ] = None,
-    format: options.Format = "auto",
     threads: Annotated[
         int | None, typer.Option(help="Threads; by default all cores.", show_default=False)
     ] = None,
 ) -> None:
     """Score synthetic traces: how useful they are, and how well attacks on them do.
 
-    Knows releases of ours and the files of the published tools. A release names no owners, so
-    attacks that need them are left out for it.
+    Knows releases of ours and the files of the published tools. A release
+    names no owners, so re-identification is left out for it. Give the same
+    reading options as to `synthesize`, --split among them.
 
     For example:
 
-      doppeltrace evaluate --data people_flow/ --synthetic run/traces.csv --json score.json
+      doppeltrace evaluate --data people_flow/ --synthetic run/traces.csv
+
+      doppeltrace evaluate --data checkins.csv.gz --places venues.csv
+      --top-places 1000 --instants-per-slot 2 --split split.csv
+      --synthetic run/traces.csv --json score.json
     """
     if json_file is not None:
         check_file(json_file)
     reporter = Reporter()
     with reporter.phase("reading"):
-        dataset = read(data, format)
-        if dataset.test is None:
-            raise InputError(f"{data}: there are no testing traces to score against")
+        dataset = reading.read_split(data)
+        assert dataset.test is not None
         traces = read_synthetic(synthetic, like=dataset.train)
     with reporter.phase("evaluation"), use_threads(threads):
         card = score(train=dataset.train, test=dataset.test, synthetic=traces)

@@ -10,7 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from doppeltrace.errors import SettingsError
+from doppeltrace.io.readers import FORMATS
 from doppeltrace.synthesizers import MODELS, Synthesizer
+
+DEFAULT_MODEL = "doppel"
 
 READING = "Reading the input"
 MODEL = "Model"
@@ -18,10 +21,18 @@ TEST = "Deniability test"
 OUTPUT = "Output"
 
 Input = Annotated[Path, typer.Argument(help="File or folder with the traces.", show_default=False)]
+Model = Annotated[
+    str,
+    typer.Option(
+        help=f"One of {', '.join(MODELS)}. Doppel is our own, ppmtf the paper's.",
+        rich_help_panel=MODEL,
+    ),
+]
 Format = Annotated[
     str,
     typer.Option(
-        help="Input format: auto, people-flow (a folder) or table (CSV, TSV or Parquet).",
+        help="Input format, by default recognised: "
+        f"{', '.join(f.name for f in FORMATS[:-1])}, or table (CSV, TSV or Parquet).",
         rich_help_panel=READING,
     ),
 ]
@@ -41,8 +52,34 @@ Places = Annotated[
 Grid = Annotated[
     str | None,
     typer.Option(
-        metavar="ROWSxCOLUMNS",
-        help="Divide the bounds into a grid, such as 20x20, instead of using places.",
+        metavar="SIZE",
+        help="Divide the bounds into a grid of 20x20 (rows x columns) or into cells of 500m, "
+        "instead of using places.",
+        rich_help_panel=READING,
+    ),
+]
+Hexagons = Annotated[
+    int | None,
+    typer.Option(
+        "--h3",
+        help="Use H3 cells of this resolution (0 to 15) instead of places.",
+        rich_help_panel=READING,
+    ),
+]
+PerInstant = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RULE",
+        help="Keep one event per user and instant: majority (where most points are) or stay "
+        "(where most time was spent).",
+        rich_help_panel=READING,
+    ),
+]
+City = Annotated[
+    str | None,
+    typer.Option(
+        help="foursquare: one of the paper's six cities, such as Istanbul; people-flow: the "
+        "suffix of the files.",
         rich_help_panel=READING,
     ),
 ]
@@ -87,7 +124,16 @@ Daily = Annotated[
     bool | None,
     typer.Option(
         "--daily/--no-daily",
-        help="Whether slots repeat every day (yes).",
+        help="Whether time slots repeat every day (yes) or each day has its own.",
+        rich_help_panel=READING,
+    ),
+]
+Split = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SHARE",
+        help="Keep users out of the training, to score against: a share of them, such as 0.2, or "
+        "a table with the columns user and part (train or test).",
         rich_help_panel=READING,
     ),
 ]
@@ -107,6 +153,7 @@ def reader_options(
     places: Path | None,
     grid: str | None,
     bounds: str | None,
+    split: str | None,
     drop_invalid: bool,
     **plain: Any,
 ) -> dict[str, Any]:
@@ -114,8 +161,9 @@ def reader_options(
     options = {
         "columns": _pairs(columns) if columns else None,
         "places": places,
-        "grid": None if grid is None else _numbers(grid.lower().split("x"), 2, int, "grid"),
+        "grid": None if grid is None else _grid(grid),
         "bounds": None if bounds is None else _numbers(bounds.split(","), 4, float, "bounds"),
+        "split": None if split is None else _split(split),
         "drop_invalid": drop_invalid or None,
         **plain,
     }
@@ -167,12 +215,30 @@ def _pairs(texts: list[str], option: str = "--columns") -> dict[str, str]:
     return pairs
 
 
+def _grid(text: str) -> Any:
+    """Return (rows, columns) from `20x20`, or metres from `500m`."""
+    if text.lower().endswith("m"):
+        return _numbers([text[:-1]], 1, float, "grid")[0]
+    return _numbers(text.lower().split("x"), 2, int, "grid")
+
+
+def _split(text: str) -> float | Path:
+    """Return a share of the users, or the path of a table that names them."""
+    try:
+        return float(text)
+    except ValueError:
+        path = Path(text)
+    if not path.exists():
+        raise SettingsError(f"--split {text} is neither a number such as 0.2 nor a file")
+    return path
+
+
 def _numbers(texts: list[str], count: int, kind: type, option: str) -> tuple:
     try:
         numbers = tuple(kind(text) for text in texts)
     except ValueError:
         numbers = ()
     if len(numbers) != count:
-        example = {"grid": "20x20", "bounds": "35.65,139.68,35.75,139.80"}[option]
+        example = {"grid": "20x20 or 500m", "bounds": "35.65,139.68,35.75,139.80"}[option]
         raise SettingsError(f"--{option} {','.join(texts)!r} must look like {example}")
     return numbers

@@ -39,19 +39,19 @@ class Reporter:
         self._now = now
         self._bars: Progress | None = None
         self._tasks: dict[str, TaskID] = {}
-        self._started: dict[str, float] = {}
+        self._started: dict[str, tuple[float, int]] = {}
         self._last_line = -float("inf")
 
     @contextmanager
-    def phase(self, name: str) -> Iterator[Reporter]:
+    def phase(self, name: str, note: str = "") -> Iterator[Reporter]:
         """Time a phase; steps reported inside it may have phases of their own."""
         began = self._now()
         if self._console.is_terminal:
             self._bars = self._bars or self._new_bars()
             self._bars.start()
-            self._task(name, None)
+            self._bars.update(self._task(name, None), figures=note)
         else:
-            self._console.print(f"{name} …")
+            self._console.print(f"{name} … {f'({note})' if note else ''}".rstrip())
         try:
             yield self
         finally:
@@ -67,7 +67,7 @@ class Reporter:
     def __call__(self, step: Step) -> None:
         """Show one step."""
         now = self._now()
-        began = self._started.setdefault(step.phase, now)
+        began, before = self._started.setdefault(step.phase, (now, step.done))
         figures = "  ".join(f"{name} {value:.4g}" for name, value in step.figures.items())
         if self._bars is not None:
             self._bars.update(
@@ -79,9 +79,9 @@ class Reporter:
         elif now - self._last_line >= SECONDS_BETWEEN_LINES:
             self._last_line = now
             # the first step starts the watch, so it is not among those that were timed
-            rate = (now - began) / max(step.done - 1, 1)
+            rate = (now - began) / max(step.done - before, 1)
             left = rate * (step.total - step.done)
-            estimate = f"  {readable_time(left)} left" if step.done > 1 else ""
+            estimate = f"  {readable_time(left)} left" if step.done > before else ""
             self._console.print(
                 f"{step.phase} {step.done:,}/{step.total:,}{estimate}  {figures}".rstrip()
             )

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from doppeltrace.cli.console import warn
+from doppeltrace.cli.console import say, warn
 from doppeltrace.cli.estimate import announce
 from doppeltrace.cli.options import settings_of
 from doppeltrace.cli.progress import Reporter, readable_time
@@ -30,6 +30,8 @@ from doppeltrace.report.summary import Account, render
 from doppeltrace.scorecard import Scorecard
 from doppeltrace.synthesizers import Synthesizer
 from doppeltrace.synthesizers.chained import ChainSynthesizer
+from doppeltrace.synthesizers.factorized import FactorizedSynthesizer
+from doppeltrace.synthesizers.model_file import remove_model
 from doppeltrace.traces import SyntheticTraces, Traces
 
 SHOWN_K = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -60,19 +62,40 @@ class Run:
         wish, reporter = self.wish, self.reporter
         wish.check_against(train)
         announce(self.model, train, wish.traces_per_user, wish.length, wish.verifiers)
-        with reporter.phase("kernels"):
-            self._warm_up(train)
+        with reporter.phase("kernels", note="compiled on the first run, then kept on the disk"):
+            self._warm_up(train, test)
         with reporter.phase("training"):
-            self.model.fit(train, callback=reporter)
+            self._fit(train)
         made = self._make() if wish.epsilon0 is None else self._make_randomized(wish.epsilon0)
         score = None
         if test is not None:
             with reporter.phase("evaluation"):
                 score = evaluate(train=train, test=test, synthetic=made.synthetic)
-        with reporter.phase("release"), self._kept_model():
-            return self._release(train, made, score, title)
+        with reporter.phase("release"):
+            with self._kept_model():
+                done = self._release(train, made, score, title)
+            if wish.checkpoint is not None:
+                remove_model(wish.checkpoint)
+        return done
 
-    def _warm_up(self, train: Traces) -> None:
+    def _fit(self, train: Traces) -> None:
+        """Train; with a checkpoint, from where it stands."""
+        checkpoint = self.wish.checkpoint
+        if checkpoint is None:
+            self.model.fit(train, callback=self.reporter)
+            return
+        assert isinstance(self.model, FactorizedSynthesizer)
+        if checkpoint.exists():
+            done = self.model.check_checkpoint(checkpoint)
+            say(f"going on from {checkpoint}, where {done:,} iterations are done")
+        try:
+            self.model.fit(train, callback=self.reporter, checkpoint=checkpoint)
+        except (KeyboardInterrupt, SystemExit):
+            if checkpoint.exists():
+                say(f"the same command will go on from {checkpoint}, which is secret")
+            raise
+
+    def _warm_up(self, train: Traces, test: Traces | None) -> None:
         """Compile the kernels, or load them from the disk, on a handful of users."""
         if not isinstance(self.model, ChainSynthesizer):
             return
@@ -82,6 +105,9 @@ class Run:
         few = train.select(np.arange(min(4, train.n_users)))
         synthetic = small.fit(few).sample(1, length=self.wish.length, seed=self.wish.seed)
         deterministic.deniability_test(small, synthetic, k=1, eta=self.wish.eta)
+        if test is not None:
+            others = test.select(np.arange(min(4, test.n_users)))
+            evaluate(train=few, test=others, synthetic=synthetic)
 
     def _make(self) -> Made:
         """Make the wished number of traces of every user, and test each."""

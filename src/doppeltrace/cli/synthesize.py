@@ -10,13 +10,14 @@ import typer
 
 from doppeltrace.cli import options
 from doppeltrace.cli.console import results, say, warn
-from doppeltrace.cli.options import MODEL, OUTPUT, TEST, build_model, reader_options
+from doppeltrace.cli.options import MODEL, OUTPUT, TEST, build_model
 from doppeltrace.cli.progress import Reporter
+from doppeltrace.cli.reading import Reading, takes_reading_options
 from doppeltrace.cli.run import Run, file_hash
 from doppeltrace.cli.wish import Wish
-from doppeltrace.io.readers import read
 from doppeltrace.release import Release
 from doppeltrace.streams import fresh_seed
+from doppeltrace.synthesizers.model_file import read_about
 
 
 class OutputFormat(StrEnum):
@@ -26,8 +27,10 @@ class OutputFormat(StrEnum):
     parquet = "parquet"
 
 
+@takes_reading_options
 def synthesize(
     input: options.Input,
+    reading: Reading,
     out: Annotated[
         Path,
         typer.Option(
@@ -35,9 +38,7 @@ def synthesize(
             rich_help_panel=OUTPUT,
         ),
     ],
-    model: Annotated[
-        str, typer.Option(help="Name of the synthesizer.", rich_help_panel=MODEL)
-    ] = "ppmtf",
+    model: options.Model = options.DEFAULT_MODEL,
     traces_per_user: Annotated[
         int, typer.Option(help="Synthetic traces per input user.", rich_help_panel=MODEL)
     ] = 1,
@@ -52,7 +53,7 @@ def synthesize(
     alpha: Annotated[
         float | None,
         typer.Option(
-            help="Precision of the counts: high for utility, low for privacy.",
+            help="ppmtf, itf: precision of the counts; high for utility, low for privacy.",
             rich_help_panel=MODEL,
         ),
     ] = None,
@@ -131,6 +132,15 @@ def synthesize(
             show_default=False,
         ),
     ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            help="Save the training in this file as it goes on: the same command resumes a "
+            "killed run. It is as secret as the input, and removed when the run is done.",
+            rich_help_panel=OUTPUT,
+            show_default=False,
+        ),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -141,25 +151,12 @@ def synthesize(
     threads: Annotated[
         int | None, typer.Option(help="Threads; by default all cores.", show_default=False)
     ] = None,
-    format: options.Format = "auto",
-    columns: options.Columns = None,
-    places: options.Places = None,
-    grid: options.Grid = None,
-    bounds: options.BoundsText = None,
-    top_places: options.TopPlaces = None,
-    timezone: options.Timezone = None,
-    time_format: options.TimeFormat = None,
-    instant_minutes: options.InstantMinutes = None,
-    instants_per_slot: options.InstantsPerSlot = None,
-    first_hour: options.FirstHour = None,
-    last_hour: options.LastHour = None,
-    daily: options.Daily = None,
-    drop_invalid: options.DropInvalid = False,
 ) -> None:
     """Make synthetic traces of INPUT, test each of them, and release those that pass.
 
-    Writes to the output folder the traces (traces.csv or traces.parquet: the only file that
-    may be published), and for internal use manifest.json and report.html.
+    Writes to the output folder the traces (traces.csv or traces.parquet: the
+    only file that may be published), and for internal use manifest.json and
+    report.html, with scores if the input has testing users (--split).
 
     A folder of people flow, ten traces per user:
 
@@ -172,10 +169,16 @@ def synthesize(
 
     Positions, put on a grid, every 20 minutes of the day:
 
-      doppeltrace synthesize gps.parquet --grid 20x20 --bounds 35.65,139.68,35.75,139.80
-      --timezone Asia/Tokyo --instant-minutes 20 --first-hour 9 --last-hour 19 --out run
+      doppeltrace synthesize gps.parquet --grid 20x20 --timezone Asia/Tokyo
+      --bounds 35.65,139.68,35.75,139.80 --instant-minutes 20
+      --first-hour 9 --last-hour 19 --out run
+
+    One of the paper's cities, from the raw Foursquare files:
+
+      doppeltrace synthesize dataset_WWW2019/ --city Istanbul --top-places 1000
+      --instants-per-slot 2 --out run
     """
-    chosen = fresh_seed() if seed is None else seed
+    chosen = _choose_seed(seed, checkpoint)
     synthesizer = build_model(
         model,
         {"alpha": alpha, "factors": factors, "iterations": iterations, "seed": chosen,
@@ -195,24 +198,10 @@ def synthesize(
         output_format=output_format.value,
         overwrite=overwrite,
         keep_model=keep_model,
+        checkpoint=checkpoint,
     )
     wish.check()
     wish.check_model(synthesizer)
-    reading = reader_options(
-        columns=columns,
-        places=places,
-        grid=grid,
-        bounds=bounds,
-        top_places=top_places,
-        timezone=timezone,
-        time_format=time_format,
-        instant_minutes=instant_minutes,
-        instants_per_slot=instants_per_slot,
-        first_hour=first_hour,
-        last_hour=last_hour,
-        daily=daily,
-        drop_invalid=drop_invalid,
-    )
     if seed is not None:
         warn(
             "the seed was given: whoever learns it can replay every user's random numbers and "
@@ -220,25 +209,40 @@ def synthesize(
         )
     if no_test:
         warn("no deniability test: every trace is released, whomever it resembles")
+    secret = (
+        "holds every input user's profile and the seed, so whoever gets it can undo the privacy "
+        "of the release"
+    )
     if keep_model is not None:
-        warn(
-            f"the model will be kept in {keep_model}: it holds every input user's profile and "
-            "the seed, so whoever gets it can undo the privacy of the release"
-        )
+        warn(f"the model will be kept in {keep_model}: it {secret}")
+    if checkpoint is not None:
+        warn(f"until the run is done, {checkpoint} {secret}")
     reporter = Reporter()
     with reporter.phase("reading"):
-        data = read(input, format, **reading)
+        data = reading.read(input)
     say(str(data.validation))
+    if data.test is not None:
+        say(
+            f"  {data.train.n_users:,} users to learn from, {data.test.n_users:,} testing users "
+            "to score against"
+        )
     source = {
         "path": input,
         "sha256": file_hash(input),
-        "options": {name: str(value) for name, value in reading.items()},
+        "options": {name: str(value) for name, value in reading.options.items()},
         "validation": data.validation.to_dict(),
     }
     run = Run(wish, synthesizer, source, reporter)
-    announce_paths(run.perform(data.train, title=f"Synthetic traces of {input.name}"))
+    announce_paths(run.perform(data.train, data.test, title=f"Synthetic traces of {input.name}"))
     if keep_model is not None:
         results.print(f"model     {keep_model}  (secret)")
+
+
+def _choose_seed(given: int | None, checkpoint: Path | None) -> int:
+    """Return the seed given, else that of the run to be resumed, else a fresh one."""
+    if given is None and checkpoint is not None and checkpoint.is_file():
+        return int(read_about(checkpoint)["seed"])
+    return fresh_seed() if given is None else given
 
 
 def announce_paths(done: Release) -> None:

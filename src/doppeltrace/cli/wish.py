@@ -12,6 +12,7 @@ from doppeltrace.deniability.randomized import one_trace_privacy
 from doppeltrace.errors import require
 from doppeltrace.io.atomic import check_destination, check_file
 from doppeltrace.synthesizers import Synthesizer
+from doppeltrace.synthesizers.factorized import FactorizedSynthesizer
 from doppeltrace.traces import Traces
 
 
@@ -27,6 +28,8 @@ class Wish:
         epsilon0 is given: input users are drawn at random, and k gets Laplace(1/ε₀) noise.
     count_all : count plausible users beyond k, for the pass rate as a function of k.
     seed : of everything; kept in the manifest only.
+    keep_model : file for the trained model, or None.
+    checkpoint : file for the sampler's state while the run lasts, or None.
     """
 
     out: Path
@@ -42,6 +45,7 @@ class Wish:
     output_format: Literal["csv", "parquet"] = "csv"
     overwrite: bool = False
     keep_model: Path | None = None
+    checkpoint: Path | None = None
 
     def check(self) -> None:
         """Raise what can be known to be wrong before anything is read."""
@@ -50,18 +54,31 @@ class Wish:
         require(self.k is None or self.k >= 1, "--k must be at least 1")
         require(np.isfinite(self.eta) and self.eta > 0, "--eta must be a number greater than 0")
         require(self.verifiers is None or self.verifiers >= 1, "--verifiers must be at least 1")
+        if self.verifiers is not None and self.k is not None:
+            require(
+                self.verifiers >= self.k - 1,
+                f"--verifiers {self.verifiers} is too few for --k {self.k}: no trace could pass; "
+                f"take at least {self.k - 1}, or lower --k",
+            )
         if self.epsilon0 is not None:
             require(self.k is not None, "--randomized-test and --no-test exclude each other")
             require(self.verifiers is None, "--randomized-test takes all users as verifiers")
             one_trace_privacy(self.k or 0, self.eta, self.epsilon0, self.delta)
         check_destination(self.out, overwrite=self.overwrite)
+        for option, file in (("keep-model", self.keep_model), ("checkpoint", self.checkpoint)):
+            require(
+                file is None or not file.resolve().is_relative_to(self.out.resolve()),
+                f"--{option} {file} lies inside --out, from which traces are published: keep it "
+                "elsewhere",
+            )
         if self.keep_model is not None:
             require(
-                not self.keep_model.resolve().is_relative_to(self.out.resolve()),
-                f"--keep-model {self.keep_model} lies inside --out, from which traces are "
-                "published: keep the model elsewhere",
+                self.checkpoint is None or self.keep_model.resolve() != self.checkpoint.resolve(),
+                "--keep-model and --checkpoint need files of their own",
             )
             check_file(self.keep_model, overwrite=self.overwrite)
+        if self.checkpoint is not None:
+            check_file(self.checkpoint)
 
     def check_model(self, model: Synthesizer) -> None:
         """Raise if traces of this model cannot be released as wished."""
@@ -79,6 +96,14 @@ class Wish:
             self.keep_model is None or hasattr(model, "save"),
             f"--keep-model: a {model.name} model cannot be saved",
         )
+        if self.checkpoint is not None:
+            require(
+                isinstance(model, FactorizedSynthesizer),
+                f"--checkpoint: a {model.name} model is made in one step and needs none",
+            )
+            assert isinstance(model, FactorizedSynthesizer)
+            if self.checkpoint.exists():
+                model.check_checkpoint(self.checkpoint)
 
     def check_against(self, traces: Traces) -> None:
         """Raise what the size of the input makes impossible."""
