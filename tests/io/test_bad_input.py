@@ -182,3 +182,22 @@ def test_an_offset_must_be_one(write):
     path = write(*rows, header=HEADER + ",tz_offset_minutes")
     with pytest.raises(InputError, match=r"row 3: tz_offset_minutes 'x' is not an offset"):
         dt.read_table(path)
+
+
+@pytest.mark.parametrize("time", ["9999-12-31T23:00:00Z", "0001-01-01T00:00:00Z"])
+def test_years_that_no_clock_holds(write, time):
+    path = write(*GOOD, f"2,{time},35.2,139.2,home")
+    for timezone in ("Asia/Tokyo", "America/New_York"):
+        with pytest.raises(InputError, match=f"row 6: datetime '{time}' is not a time .* 1900"):
+            dt.read_table(path, timezone=timezone)
+        data = dt.read_table(path, timezone=timezone, drop_invalid=True)
+        assert data.validation.dropped[0].rows == (6,)
+
+
+def test_a_message_stays_one_short_line(write):
+    with pytest.raises(InputError) as error:
+        dt.read_table(write(*GOOD, header='"uid\n' + "x" * 100_000 + '",b,c,d,e'))
+    assert len(message(error)) < 500
+    with pytest.raises(InputError) as error:
+        dt.read_table(write("1," + "x" * 100_000 + ",35,139,home", *GOOD))
+    assert len(message(error)) < 500

@@ -10,6 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from doppeltrace.errors import require
 from doppeltrace.traces import Bounds, Places
 
+METRES_PER_DEGREE = 111_195.0
+"""Of latitude, on a sphere of radius 6 371 km."""
+
+MOST_CELLS = 10_000_000
+
 
 def inside(bounds: Bounds, lat: ArrayLike, lng: ArrayLike) -> NDArray[np.bool_]:
     """Tell which points lie in the box, its edges included."""
@@ -33,6 +38,27 @@ class Grid:
             self.rows >= 1 and self.columns >= 1,
             f"grid {self.rows} × {self.columns} has no cells: give at least 1 row and 1 column",
         )
+
+    @classmethod
+    def of_metres(cls, side: float, bounds: Bounds) -> Grid:
+        """Return the grid whose cells come closest to squares of this side, in metres.
+
+        A degree of longitude is as long as at the box's middle latitude.
+        """
+        require(
+            np.isfinite(side) and side >= 1.0,
+            f"grid: a cell's side of {side:g} metres is none: give at least 1",
+        )
+        height = (bounds.north - bounds.south) * METRES_PER_DEGREE
+        middle = np.deg2rad((bounds.north + bounds.south) / 2)
+        width = (bounds.east - bounds.west) * METRES_PER_DEGREE * np.cos(middle)
+        rows, columns = max(1, round(height / side)), max(1, round(width / side))
+        require(
+            rows * columns <= MOST_CELLS,
+            f"grid: cells of {side:g} metres make {rows:,} × {columns:,} of them: give a larger "
+            "side or smaller bounds (--bounds)",
+        )
+        return cls(rows, columns, bounds)
 
     def cell(self, lat: ArrayLike, lng: ArrayLike) -> NDArray[np.int64]:
         """Return the cell of each point, −1 outside the box.

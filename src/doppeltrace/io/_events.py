@@ -7,18 +7,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from doppeltrace.discretize.cells import CellChoice
+from doppeltrace.discretize.per_instant import one_per_instant
 from doppeltrace.discretize.when import instants, parse_times, to_local
-from doppeltrace.discretize.where import Grid, inside, keep_places
-from doppeltrace.errors import InputError, SettingsError
+from doppeltrace.discretize.where import inside, keep_places
+from doppeltrace.errors import InputError, SettingsError, require
 from doppeltrace.io._frames import ROW, Rows
 from doppeltrace.io.columns import as_labels, finite_number, require_role, trimmed
 from doppeltrace.io.faults import Fault, coordinate_faults, missing
 from doppeltrace.io.places import number_of_label, places_of_rows
-from doppeltrace.io.validation import Tally
+from doppeltrace.io.validation import ROWS_SHOWN, Tally
 from doppeltrace.traces import Bounds, Clock, Places
 
 ROLES = ("user", "time", "lat", "lng", "location", "offset")
 MAX_OFFSET_MINUTES = 18 * 60
+FIRST_YEAR, LAST_YEAR = 1900, 2199
+"""Times in other years are taken as mistakes."""
 
 
 def select_roles(rows: Rows, used: dict[str, str]) -> pl.DataFrame:
@@ -34,21 +38,36 @@ def select_roles(rows: Rows, used: dict[str, str]) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def check_where(rows: Rows, found: dict[str, str], places: Any, grid: Any) -> None:
-    """Raise unless the columns suffice for the kind of places that is asked for."""
-    if places is not None and grid is not None:
+def as_bounds(bounds: Bounds | tuple[float, float, float, float] | None) -> Bounds | None:
+    """Return a box that was given as `Bounds` or as its four numbers."""
+    if bounds is None or isinstance(bounds, Bounds):
+        return bounds
+    require(len(bounds) == 4, "bounds need four numbers: south, west, north, east")
+    return Bounds(*bounds)
+
+
+def check_where(
+    rows: Rows, found: dict[str, str], places: Any, grid: Any, h3: int | None
+) -> CellChoice:
+    """Return the choice of cells.
+
+    Raise unless the columns suffice for them, or else for places.
+    """
+    if places is not None and (grid is not None or h3 is not None):
         raise SettingsError("places and grid exclude each other: give one of them")
     if places is not None:
         require_role(rows, found, "location")
-        return
-    if grid is None and "location" not in found:
+        return CellChoice()
+    cells = CellChoice(grid, h3)
+    if not cells and "location" not in found:
         remedy = "name it with columns (--columns location=NAME), or give a grid (--grid 20x20)"
         require_role(rows, found, "location", remedy)
-    if grid is None and "lat" not in found and "lng" not in found:
+    if not cells and "lat" not in found and "lng" not in found:
         remedy = "give a table of places (--places FILE), or columns (--columns lat=NAME)"
         require_role(rows, found, "lat", remedy)
     require_role(rows, found, "lat")
     require_role(rows, found, "lng")
+    return cells
 
 
 def add_times(
@@ -61,6 +80,8 @@ def add_times(
 ) -> pl.DataFrame:
     """Add `read`, `local` and `moment`; null where the time or the row's offset cannot be read."""
     written, offset = parse_times(frame["time"], time_format)
+    usual = pl.col("time").dt.year().is_between(FIRST_YEAR, LAST_YEAR)
+    written = written.to_frame("time").select(pl.when(usual).then(pl.col("time"))).to_series()
     local_offset = None
     if "offset" in found:
         number = finite_number("offset")
@@ -91,15 +112,17 @@ def row_faults(
     faults = [missing(role, found[role]) for role in used]
     name = found["time"]
     if time_format is None:
-        wanted = "like 2020-01-31T09:20:00+09:00 or unix seconds: correct it or give --time-format"
+        wanted = "like 2020-01-31T09:20:00+09:00 or unix seconds"
+        remedy = "correct it or give --time-format"
     else:
-        wanted = f"of the format {time_format!r} (--time-format): correct one of them"
+        wanted, remedy = f"of the format {time_format!r} (--time-format)", "correct one of them"
+    years = f"from {FIRST_YEAR} to {LAST_YEAR}"
     faults.append(
         Fault(
             pl.col("read").is_null(),
             "time",
             name,
-            f"is not a time {wanted}",
+            f"is not a time {wanted}, {years}: {remedy}",
             f"{name} is not a time",
         )
     )
@@ -122,8 +145,11 @@ def order_events(frame: pl.DataFrame, used: list[str], tally: Tally) -> pl.DataF
     """Drop exact duplicates and order the rows by user, exact time and place."""
     where = [role for role in ("location", "lat", "lng") if role in used]
     frame = frame.with_columns(finite_number(r).alias(r) for r in where if r != "location")
-    backwards = pl.col("moment").diff().over("user") < pl.duration(seconds=0)
-    tally.unsorted = int(frame.select(backwards.sum()).item())
+    stood = frame.select("user", "moment", ROW).sort("user", ROW)
+    later = (pl.col("moment") < pl.col("moment").shift()) & (
+        pl.col("user") == pl.col("user").shift()
+    )
+    tally.unsorted = int(stood.select(later.sum()).item())
     event = ["user", "moment", *where, "local"]
     frame = frame.sort(*event, ROW)
     again = pl.all_horizontal(pl.col(column) == pl.col(column).shift() for column in event)
@@ -134,7 +160,7 @@ def locate(
     frame: pl.DataFrame,
     tally: Tally,
     given: Places | None,
-    grid: tuple[int, int] | None,
+    cells: CellChoice,
     box: Bounds | None,
 ) -> tuple[pl.DataFrame, Places]:
     """Add the column `place`, the number of each row's place; drop rows outside the box."""
@@ -157,11 +183,12 @@ def locate(
         frame = tally.drop(frame, beyond, outside)
         refuse_empty(tally.source, frame, nothing_left)
         lat, lng = frame["lat"].to_numpy(), frame["lng"].to_numpy()
-    if grid is None:
+    if not cells:
         where = places_of_rows(frame, box)
         return frame.with_columns(place=number_of_label(frame["location"], where)), where
-    cells = Grid(*grid, box or Bounds.around(lat, lng))
-    return frame.with_columns(place=pl.Series(cells.cell(lat, lng))), cells.places()
+    chosen = cells.over(box or Bounds.around(lat, lng))
+    number, where = chosen.number(chosen.keys(lat, lng))
+    return frame.with_columns(place=pl.Series(number)), where
 
 
 def place_on_clock(frame: pl.DataFrame, clock: Clock, tally: Tally) -> pl.DataFrame:
@@ -178,6 +205,17 @@ def place_on_clock(frame: pl.DataFrame, clock: Clock, tally: Tally) -> pl.DataFr
         "(--first-hour, --last-hour) or check the time zone (--timezone)",
     )
     return frame
+
+
+def merge_instants(frame: pl.DataFrame, clock: Clock, rule: str, tally: Tally) -> pl.DataFrame:
+    """Keep one event per user and instant, and count the others as dropped."""
+    ends = clock.local_time(frame["instant"].to_numpy() + 1).astype("datetime64[us]")
+    kept = one_per_instant(frame.with_columns(left=pl.Series(ends) - frame["local"]), rule)
+    merged = frame.join(kept.select(ROW), on=ROW, how="anti")[ROW]
+    if len(merged):
+        reason = f"merged into one event per instant ({rule})"
+        tally.note(reason, len(merged), merged.sort().head(ROWS_SHOWN).to_list())
+    return kept
 
 
 def refuse_empty(name: str, frame: pl.DataFrame, message: str) -> None:

@@ -13,6 +13,7 @@ from doppeltrace.errors import InputError
 ROW = "__row__"
 """Column with the number under which a user finds the row again (see `Validation`)."""
 
+COLUMNS_SHOWN = 20
 TAB_SUFFIXES = (".tsv", ".tsv.gz", ".tab", ".tab.gz")
 
 
@@ -40,8 +41,14 @@ class Rows:
         if missing:
             raise InputError(
                 f"{self.name}: no column {', '.join(map(repr, missing))}; "
-                f"the columns are {', '.join(self.columns)}"
+                f"the columns are {self.listed_columns}"
             )
+
+    @property
+    def listed_columns(self) -> str:
+        """Return the columns' names for a message: one line, however odd the file."""
+        more = [f"… ({len(self.columns):,} in all)"] if len(self.columns) > COLUMNS_SHOWN else []
+        return ", ".join([shortened(name) for name in self.columns[:COLUMNS_SHOWN]] + more)
 
     def fail_where(self, fault: pl.Expr, column: str, message: str) -> None:
         """Raise `InputError` naming the first row where `fault` holds and its value."""
@@ -71,8 +78,14 @@ def describe(
     """
     first = faulty.sort(ROW).row(0, named=True)
     more = f" (and {len(faulty) - 1:,} more such rows)" if len(faulty) > 1 else ""
-    value = "missing" if first[column] is None else repr(first[column])
+    value = "missing" if first[column] is None else shortened(repr(first[column]))
     return f"{name}, row {first[ROW]}: {called or column} {value} {message}{more}"
+
+
+def shortened(text: str, limit: int = 80) -> str:
+    """Return a text from a file for use in a message: without line breaks, and not too long."""
+    plain = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[: limit + 1])
+    return plain if len(plain) <= limit else plain[:limit] + "…"
 
 
 def load(source: Any) -> Rows:

@@ -60,7 +60,7 @@ def find_columns(
         if column not in rows.columns:
             raise InputError(
                 f"{rows.name}: no column {column!r} for {role}; "
-                f"the columns are {', '.join(rows.columns)}"
+                f"the columns are {rows.listed_columns}"
             )
     known = {column.strip().lower(): column for column in reversed(rows.columns)}
     found = dict(given)
@@ -78,7 +78,7 @@ def require_role(rows: Rows, found: Mapping[str, str], role: str, remedy: str = 
         remedy = remedy or f"say which it is with columns (--columns {role}=NAME)"
         raise InputError(
             f"{rows.name}: no {role} column (such as {', '.join(ALIASES[role][:3])}); "
-            f"the columns are {', '.join(rows.columns)}: {remedy}"
+            f"the columns are {rows.listed_columns}: {remedy}"
         )
     return found[role]
 

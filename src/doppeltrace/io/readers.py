@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from doppeltrace.errors import InputError, SettingsError
 from doppeltrace.io.dataset import Dataset
+from doppeltrace.io.finish import Finishing
+from doppeltrace.io.foursquare import is_foursquare, read_foursquare
+from doppeltrace.io.geolife import is_geolife, read_geolife
+from doppeltrace.io.gowalla import is_gowalla, read_gowalla
 from doppeltrace.io.nyc_checkins import is_nyc_checkins, read_nyc_checkins
 from doppeltrace.io.people_flow import is_people_flow, read_people_flow
 from doppeltrace.io.table import read_table
+from doppeltrace.io.tsmc2014 import is_tsmc2014, read_tsmc2014
+from doppeltrace.io.yjmob import is_yjmob, read_yjmob
 
 
 @dataclass(frozen=True)
@@ -33,12 +39,20 @@ class Format:
     @property
     def options(self) -> tuple[str, ...]:
         """Return the names of the options that `read` takes."""
-        return tuple(inspect.signature(self.read).parameters)[1:]
+        own = list(inspect.signature(self.read).parameters.values())[1:]
+        shared = [field.name for field in fields(Finishing)]
+        names = [[p.name] if p.kind is not p.VAR_KEYWORD else shared for p in own]
+        return tuple(name for several in names for name in several)
 
 
 FORMATS = (
     Format("people-flow", is_people_flow, read_people_flow),
     Format("nyc-checkins", is_nyc_checkins, read_nyc_checkins),
+    Format("foursquare", is_foursquare, read_foursquare),
+    Format("tsmc2014", is_tsmc2014, read_tsmc2014),
+    Format("gowalla", is_gowalla, read_gowalla),
+    Format("geolife", is_geolife, read_geolife),
+    Format("yjmob", is_yjmob, read_yjmob),
     Format("table", Path.is_file, read_table),
 )
 """In the order in which a path is tried; the most general last."""
@@ -51,7 +65,7 @@ def read(path: str | Path, format: str = "auto", **options: Any) -> Dataset:
     ----------
     path : file or folder.
     format : `auto` to recognise it, or a name in `FORMATS`.
-    options : of that format's reader (`read_people_flow`, `read_table`); None counts as not
+    options : of that format's reader (`read_people_flow`, `read_table`, …); None counts as not
         given.
     """
     path = Path(path)
@@ -73,8 +87,8 @@ def _recognise(path: Path) -> Format:
         if candidate.recognises(path):
             return candidate
     raise InputError(
-        f"{path}: no known format: give a CSV, TSV or Parquet file, or a folder with "
-        "traintraces_<city>.csv"
+        f"{path}: no known format: give a CSV, TSV or Parquet file, or a folder of one of "
+        "the formats people-flow, foursquare or geolife"
     )
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import polars as pl
 
-from doppeltrace.discretize.when import regular_clock
+from doppeltrace.discretize.per_instant import check_rule
 from doppeltrace.discretize.where import keep_places, most_visited
-from doppeltrace.errors import InputError, SettingsError, require
+from doppeltrace.errors import InputError, SettingsError
 from doppeltrace.io._events import (
     ROLES,
     add_times,
+    as_bounds,
     check_where,
     locate,
+    merge_instants,
     order_events,
     place_on_clock,
     refuse_empty,
@@ -23,13 +24,13 @@ from doppeltrace.io._events import (
     select_roles,
 )
 from doppeltrace.io._frames import load
-from doppeltrace.io.columns import find_columns, label_array, require_role
+from doppeltrace.io.columns import find_columns, require_role
 from doppeltrace.io.dataset import Dataset
 from doppeltrace.io.faults import refuse
+from doppeltrace.io.finish import Finishing, dataset_of
 from doppeltrace.io.places import read_places
-from doppeltrace.io.split import split_users
-from doppeltrace.io.validation import Tally, check_usable
-from doppeltrace.traces import Bounds, Clock, Places, Traces
+from doppeltrace.io.validation import Tally
+from doppeltrace.traces import Bounds, Clock
 
 
 def read_table(
@@ -37,9 +38,11 @@ def read_table(
     *,
     columns: Mapping[str, str] | None = None,
     places: Any = None,
-    grid: tuple[int, int] | None = None,
+    grid: tuple[int, int] | float | None = None,
+    h3: int | None = None,
     bounds: Bounds | tuple[float, float, float, float] | None = None,
     top_places: int | None = None,
+    per_instant: str | None = None,
     timezone: str | None = None,
     time_format: str | None = None,
     naive_is_utc: bool | None = None,
@@ -66,12 +69,17 @@ def read_table(
         location, offset (minutes east of UTC).
     places : table (path or frame) of label, lat, lng, or `Places`: the events' location
         column holds the labels. Places keep this order.
-    grid : (rows, columns) of cells over `bounds`, instead of places. Without `places` and
-        `grid` the rows themselves name and locate the places, numbered in label order.
+    grid : (rows, columns) of cells over `bounds`, or a cell's side in metres, instead of
+        places. Without `places`, `grid` and `h3` the rows themselves name and locate the
+        places, numbered in label order.
+    h3 : resolution (0 … 15) of H3 hexagons as places; those with events, in label order.
     bounds : box (south, west, north, east) in degrees; what lies outside is dropped and
         counted. By default the box around the data.
     top_places : keep only this many places, those with the most events; among equals, the
         first by label. The places keep their order.
+    per_instant : keep one event per user and instant, for positions recorded all the time:
+        `majority`, the place with the most points in it, or `stay`, the one with the most time
+        (see `one_per_instant`). By default every row is an event.
     timezone : IANA name of the local time zone. Without it and without an offset column,
         times are local as they are written.
     time_format : strptime format of times that are neither ISO 8601 nor unix seconds.
@@ -87,10 +95,11 @@ def read_table(
     drop_invalid : drop and count rows with missing or impossible values, instead of raising
         `InputError` on the first.
     """
-    if bounds is not None and not isinstance(bounds, Bounds):
-        require(len(bounds) == 4, "bounds need four numbers: south, west, north, east")
-        bounds = Bounds(*bounds)
-    require(grid is None or len(grid) == 2, "grid needs two numbers: rows and columns")
+    bounds = as_bounds(bounds)
+    check_rule(per_instant)
+    finishing = Finishing(
+        clock, instant_minutes, instants_per_slot, first_hour, last_hour, daily, split, split_seed
+    )
     rows = load(source)
     found = find_columns(rows, ROLES, columns)
     require_role(rows, found, "user")
@@ -99,12 +108,12 @@ def read_table(
         if columns and "offset" in columns:
             raise SettingsError("timezone and an offset column exclude each other: give one")
         del found["offset"]
-    check_where(rows, found, places, grid)
+    cells = check_where(rows, found, places, grid, h3)
     if len(rows.frame) == 0:
         raise InputError(f"{rows.name}: there are no rows below the header")
     given = None if places is None else read_places(places, bounds=bounds)
     used = [r for r in ROLES if r in found and not (r in ("lat", "lng") and given is not None)]
-    if grid is not None and "location" in used:
+    if cells and "location" in used:
         used.remove("location")
     frame = select_roles(rows, {role: found[role] for role in used})
     tally = Tally(rows.name, rows_read=len(frame))
@@ -117,44 +126,15 @@ def read_table(
             refuse(rows.name, frame, fault, hint)
     refuse_empty(rows.name, frame, "no row is valid: see the columns chosen (--columns)")
     frame = order_events(frame, used, tally)
-    frame, where = locate(frame, tally, given, grid, bounds)
-    if clock is None:
-        clock = regular_clock(
-            frame["local"],
-            instant_minutes=instant_minutes,
-            instants_per_slot=instants_per_slot,
-            first_hour=first_hour,
-            last_hour=last_hour,
-            daily=daily,
-        )
+    frame, where = locate(frame, tally, given, cells, bounds)
+    clock = finishing.make_clock(frame["local"])
     frame = place_on_clock(frame, clock, tally)
+    if per_instant is not None:
+        frame = merge_instants(frame, clock, per_instant, tally)
     if top_places is not None:
         kept = most_visited(frame["place"].to_numpy(), where.labels, top_places)
         where, number = keep_places(where, kept)
         frame = frame.with_columns(place=pl.Series(number[frame["place"].to_numpy()]))
         reason = f"not at one of the {len(where):,} most visited places"
         frame = tally.drop(frame, pl.col("place") < 0, reason)
-    tally.rows_kept = len(frame)
-    return _dataset(frame, where, clock, tally, split, split_seed)
-
-
-def _dataset(
-    frame: pl.DataFrame, places: Places, clock: Clock, tally: Tally, split: Any, seed: int
-) -> Dataset:
-    traces = Traces.from_events(
-        frame["user"].rank("dense").to_numpy().astype(np.int64) - 1,
-        frame["place"].to_numpy(),
-        frame["instant"].to_numpy(),
-        places=places,
-        clock=clock,
-        users=label_array(frame["user"].unique().sort()),
-    )
-    check_usable(traces, tally.source)
-    if split is None:
-        return Dataset(traces, None, tally.result([traces]))
-    train, test = split_users(traces, split, seed=seed)
-    lost = traces.n_users - train.n_users - test.n_users
-    if lost:
-        tally.warnings.append(f"{lost:,} users are in neither part of the split and are left out")
-    check_usable(train, tally.source)
-    return Dataset(train, test, tally.result([train, test]))
+    return dataset_of(frame, where, clock, tally, split, split_seed)

@@ -33,6 +33,8 @@ class Finding:
 
     def __str__(self) -> str:
         """Return one line such as `3 × exact duplicate (rows 7, 9, 12)`."""
+        if not self.rows:
+            return f"{self.count:,} × {self.reason}"
         more = ", …" if self.count > len(self.rows) else ""
         shown = ", ".join(map(str, self.rows)) + more
         return f"{self.count:,} × {self.reason} (row{'s' * (self.count > 1)} {shown})"
@@ -101,12 +103,26 @@ class Tally:
 
     def drop(self, frame: pl.DataFrame, fault: pl.Expr, reason: str) -> pl.DataFrame:
         """Return the frame without the rows where `fault` holds, and count those."""
-        faulty = frame.filter(fault)[ROW]
+        faulty = frame.select(pl.col(ROW).filter(fault)).to_series()
         if len(faulty) == 0:
             return frame
-        rows = tuple(faulty.sort().head(ROWS_SHOWN).to_list())
-        self.dropped.append(Finding(reason, len(faulty), rows))
+        self.note(reason, len(faulty), faulty.sort().head(ROWS_SHOWN).to_list())
         return frame.filter(~fault)
+
+    def note(self, reason: str, count: int, rows: Sequence[int] = ()) -> None:
+        """Count rows that were dropped; those of one reason, counted in parts, add up."""
+        for place, finding in enumerate(self.dropped):
+            if finding.reason == reason:
+                both = tuple(sorted((*finding.rows, *rows))[:ROWS_SHOWN])
+                self.dropped[place] = Finding(reason, finding.count + count, both)
+                return
+        self.dropped.append(Finding(reason, count, tuple(rows[:ROWS_SHOWN])))
+
+    def absorb(self, part: Tally) -> None:
+        """Add the account of a part of the source."""
+        self.rows_read += part.rows_read
+        for finding in part.dropped:
+            self.note(finding.reason, finding.count, finding.rows)
 
     def result(self, traces: Sequence[Traces]) -> Validation:
         """Close the account over the traces that were made."""
