@@ -259,7 +259,8 @@ def test_a_long_run_is_announced(run, table, tmp_path, monkeypatch):
 
     monkeypatch.setattr(room, "LONG_SECONDS", 0.0)
     result = run(
-        "synthesize", table, *TABLE_OPTIONS, "--model", "ppmtf", "--iterations", 1, "--factors", 2, "--k", 1,
+        "synthesize", table, *TABLE_OPTIONS, "--model", "ppmtf", "--iterations", 1,
+        "--factors", 2, "--k", 1,
         "--out", tmp_path / "run",
     )  # fmt: skip
     assert result.exit_code == 0 and "estimate: about" in result.stderr

@@ -2,7 +2,7 @@
 
 import re
 
-from doppeltrace.report.summary import Account, render
+from doppeltrace.report.summary import Account, Score, render
 
 
 def account(**changes):
@@ -21,13 +21,17 @@ def account(**changes):
 
 def test_figures_and_escaping():
     page = render(
-        account(pass_rates=[(1, 1.0), (10, 0.25)], scores=[("TP-TV", "0.43", "0.39", "0.53")])
+        account(
+            pass_rates=[(1, 1.0), (10, 0.25)],
+            scores=[Score("TP-TV", "how <far>", "0.43", "0.39", "0.53")],
+        )
     )
     assert "<b>A" not in page and "Traces of &lt;b&gt;A &amp; B&lt;/b&gt;" in page
     assert "<strong>50</strong> of 200 synthetic traces (25.0%)" in page
-    assert "(k, η) = (10, 1)" in page
+    assert "passed the (k, η) = (10, 1)" in page
+    assert "passed the randomized (k, η)" in render(account(randomized=True))
     assert re.search(r'class=chosen><th scope="row">10<', page) and "25.0%" in page
-    assert "TP-TV" in page and "0.39" in page
+    assert "TP-TV<small>how &lt;far&gt;</small>" in page and "0.39" in page
     assert "$" not in page
 
 

@@ -9,7 +9,7 @@ import typer
 
 from doppeltrace.cities import simulate_city
 from doppeltrace.cli import options
-from doppeltrace.cli.console import say
+from doppeltrace.cli.console import results, say
 from doppeltrace.cli.options import build_model
 from doppeltrace.cli.progress import Reporter
 from doppeltrace.cli.run import Run
@@ -46,6 +46,9 @@ def demo(
         f"a simulated city: {users:,} users in {len(city.cluster_names)} clusters "
         f"({', '.join(city.cluster_names)}), {places:,} places, {city.traces.n_events:,} events"
     )
-    source = {"path": "simulated city", "seed": SEED, "users": users, "places": places}
+    source = {"path": "simulated city", "city_seed": SEED, "city_users": users}
     run = Run(wish, synthesizer, source, reporter)
-    announce_paths(run.perform(train, test, title="Synthetic traces of a simulated city"))
+    done = run.perform(train, test, title="Synthetic traces of a simulated city")
+    assert run.score is not None
+    results.print(run.score.to_table())
+    announce_paths(done)

@@ -26,7 +26,7 @@ from doppeltrace.deniability.randomized import OneTracePrivacy
 from doppeltrace.evaluation import evaluate
 from doppeltrace.io.atomic import atomic_file
 from doppeltrace.release import Release, release
-from doppeltrace.report.summary import Account, render
+from doppeltrace.report.summary import Account, Score, render
 from doppeltrace.scorecard import Scorecard
 from doppeltrace.synthesizers import Synthesizer
 from doppeltrace.synthesizers.chained import ChainSynthesizer
@@ -56,6 +56,7 @@ class Run:
     source: Mapping[str, Any]
     reporter: Reporter
     started: dt.datetime = field(default_factory=lambda: dt.datetime.now(dt.UTC))
+    score: Scorecard | None = None
 
     def perform(self, train: Traces, test: Traces | None = None, title: str = "") -> Release:
         """Do everything; the output folder appears at the end, or not at all."""
@@ -67,13 +68,12 @@ class Run:
         with reporter.phase("training"):
             self._fit(train)
         made = self._make() if wish.epsilon0 is None else self._make_randomized(wish.epsilon0)
-        score = None
         if test is not None:
             with reporter.phase("evaluation"):
-                score = evaluate(train=train, test=test, synthetic=made.synthetic)
+                self.score = evaluate(train=train, test=test, synthetic=made.synthetic)
         with reporter.phase("release"):
             with self._kept_model():
-                done = self._release(train, made, score, title)
+                done = self._release(train, made, title)
             if wish.checkpoint is not None:
                 remove_model(wish.checkpoint)
         return done
@@ -160,14 +160,8 @@ class Run:
             partial.chmod(0o600)
             yield
 
-    def _release(
-        self,
-        train: Traces,
-        made: Made,
-        score: Scorecard | None,
-        title: str,
-    ) -> Release:
-        wish = self.wish
+    def _release(self, train: Traces, made: Made, title: str) -> Release:
+        wish, score = self.wish, self.score
         settings = settings_of(self.model)
         size = {
             "users": train.n_users,
@@ -206,6 +200,7 @@ class Run:
             eta=wish.eta,
             pass_rates=pass_rates(made.plausible, train.n_users),
             scores=[] if score is None else score_rows(score),
+            randomized=made.privacy is not None,
         )
         done = release(
             made.synthetic,
@@ -228,21 +223,26 @@ def pass_rates(plausible: NDArray[np.int64] | None, users: int) -> list[tuple[in
     return [(k, float((plausible >= k).mean())) for k in SHOWN_K if k <= users]
 
 
-def score_rows(card: Scorecard) -> list[tuple[str, str, str, str]]:
-    """Return (score, synthetic, training, uniform or chance), as the page shows them."""
+def score_rows(card: Scorecard) -> list[Score]:
+    """Return the scorecard as the page shows it."""
     rows = [
-        (m.label, f"{m.mean:.4f}", f"{m.training:.4f}", f"{m.uniform:.4f}") for m in card.measures
+        Score(
+            m.label,
+            f"{m.meaning}{f', in {m.unit}' if m.unit else ''}",
+            *(f"{x:.3f}" for x in (m.mean, m.training, m.uniform)),
+        )
+        for m in card.measures
     ]
     if card.reidentification is not None:
         attack = card.reidentification
-        rows.append(
-            ("re-identification rate", f"{attack.rate:.4f}", "", f"{attack.chance:.4f} (chance)")
-        )
+        meaning = "share of traces whose input user an attacker with all training traces finds"
+        figures = (f"{attack.rate:.3f}", "", f"{attack.chance:.3f}")
+        rows.append(Score("re-identification rate", meaning, *figures))
     if card.membership is not None:
         leak = card.membership
-        rows.append(
-            ("membership advantage", f"{leak.advantage:.4f}", "", f"{leak.chance:.4f} (chance)")
-        )
+        meaning = "how well an attacker tells training from testing users: TPR − FPR"
+        figures = (f"{leak.advantage:.3f}", "", f"{leak.chance:.3f}")
+        rows.append(Score("membership advantage", meaning, *figures))
     return rows
 
 

@@ -7,6 +7,17 @@ from dataclasses import dataclass, field
 from html import escape
 from importlib.resources import files
 from string import Template
+from typing import NamedTuple
+
+
+class Score(NamedTuple):
+    """A row of the scorecard, in words and figures: `void` is Uniform's score, or chance."""
+
+    name: str
+    meaning: str
+    synthetic: str
+    training: str
+    void: str
 
 
 @dataclass(frozen=True)
@@ -21,7 +32,8 @@ class Account:
     k, eta : parameters of the deniability test, or None if it was not made.
     pass_rates : (k, share of traces with at least k plausible users), rising in k; may be
         empty.
-    scores : (metric, synthetic, training, uniform), in the order of the page; may be empty.
+    scores : the scorecard, in the order of the page; may be empty.
+    randomized : whether the test was the randomized one.
     """
 
     title: str
@@ -33,7 +45,8 @@ class Account:
     k: int | None
     eta: float | None
     pass_rates: Sequence[tuple[int, float]] = field(default=())
-    scores: Sequence[tuple[str, str, str, str]] = field(default=())
+    scores: Sequence[Score] = field(default=())
+    randomized: bool = False
 
 
 PROMISE = (
@@ -68,7 +81,8 @@ def render(account: Account) -> str:
 def _verdict(account: Account) -> str:
     share = account.released / account.made if account.made else 0.0
     tested = (
-        f"passed the (k, η) = ({account.k}, {account.eta:g}) deniability test"
+        f"passed the {'randomized ' * account.randomized}(k, η) = "
+        f"({account.k}, {account.eta:g}) deniability test"
         if account.k is not None and account.eta is not None
         else "were released without a deniability test"
     )
@@ -97,18 +111,22 @@ def _pass_rates(rates: Sequence[tuple[int, float]], chosen: int | None) -> str:
     )
 
 
-def _scores(scores: Sequence[tuple[str, str, str, str]]) -> str:
+def _scores(scores: Sequence[Score]) -> str:
     if not scores:
         return ""
     rows = "".join(
-        f'<tr><th scope="row">{escape(name)}</th>'
-        + "".join(f"<td>{escape(value)}</td>" for value in values)
+        f'<tr><th scope="row">{escape(row.name)}<small>{escape(row.meaning)}</small></th>'
+        + "".join(f"<td>{escape(value)}</td>" for value in row[2:])
         + "</tr>"
-        for name, *values in scores
+        for row in scores
     )
     return (
-        "<section><h2>Scorecard</h2><p>Against testing users whom the model never saw. "
-        "Training: the input traces themselves. Uniform: every place equally likely.</p>"
-        '<div class="wide"><table><thead><tr><th>metric</th><th>synthetic</th><th>training</th>'
-        f"<th>uniform</th></tr></thead><tbody>{rows}</tbody></table></div></section>"
+        "<section><h2>Scorecard</h2><p>All synthetic traces, before the test, against testing "
+        "users whom the model never saw. Distances: 0 is best; <em>training</em> is what the "
+        "input traces themselves get, <em>uniform</em> what every place equally likely would. "
+        "Attacks: what counts is how far they get above chance. With intervals and more: "
+        "<code>doppeltrace evaluate</code>.</p>"
+        '<div class="wide"><table><thead><tr><th>score</th><th>synthetic</th><th>training</th>'
+        "<th>uniform or chance</th></tr></thead>"
+        f"<tbody>{rows}</tbody></table></div></section>"
     )
