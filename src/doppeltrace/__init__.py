@@ -13,12 +13,17 @@ from doppeltrace.errors import (
 )
 from doppeltrace.evaluation import evaluate
 from doppeltrace.io.dataset import Dataset
+from doppeltrace.io.foursquare import read_foursquare
+from doppeltrace.io.geolife import read_geolife
+from doppeltrace.io.gowalla import read_gowalla
 from doppeltrace.io.people_flow import read_people_flow
 from doppeltrace.io.readers import read
 from doppeltrace.io.split import split_users
 from doppeltrace.io.synthetic import read_synthetic
 from doppeltrace.io.table import read_table
+from doppeltrace.io.tsmc2014 import read_tsmc2014
 from doppeltrace.io.validation import Validation
+from doppeltrace.io.yjmob import read_yjmob
 from doppeltrace.scorecard import Scorecard
 from doppeltrace.synthesizers.doppel import Doppel
 from doppeltrace.synthesizers.itf import ITF
@@ -62,9 +67,14 @@ __all__ = [
     "evaluate",
     "randomized_release",
     "read",
+    "read_foursquare",
+    "read_geolife",
+    "read_gowalla",
     "read_people_flow",
     "read_synthetic",
     "read_table",
+    "read_tsmc2014",
+    "read_yjmob",
     "semantic_test",
     "simulate_city",
     "split_users",

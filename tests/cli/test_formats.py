@@ -70,4 +70,4 @@ def test_cells_for_positions(run, tmp_path):
     assert result.exit_code == 0, result.output
     assert "4 × merged into one event per instant (stay)" in result.stdout
     pytest.importorskip("h3")
-    assert "4 places" in run("validate", path, "--h3", 5).stdout
+    assert "4 places" in run("validate", path, "--h3", 7).stdout

@@ -1,9 +1,13 @@
 """The front door: formats are recognised, options checked."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 import doppeltrace as dt
 from doppeltrace import InputError, SettingsError
+from doppeltrace.io.readers import FORMATS
 
 ROWS = """uid,datetime,lat,lng,location
 1,2020-01-01T09:00:00Z,35.2,139.2,home
@@ -41,3 +45,12 @@ def test_what_is_not_recognised(path, tmp_path):
         dt.read(path, city="TK")
     with pytest.raises(InputError, match="is not a folder"):
         dt.read(path, "people-flow")
+
+
+def test_every_format_is_documented():
+    page = (Path(__file__).parents[2] / "docs" / "formats.md").read_text()
+    for format in FORMATS:
+        (row,) = [line for line in page.splitlines() if line.startswith(f"| `{format.name}`")]
+        for option in re.findall(r"--([\w-]+)", row):
+            name = option.replace("-", "_")
+            assert name in ("format", *format.options), (format.name, option)
