@@ -23,7 +23,7 @@ from doppeltrace.traces import Traces
 
 
 def fingerprint(traces: Traces) -> str:
-    """Return a hash of events, places and slots: does a model belong to these traces?"""
+    """Return a hash of events, places and slots: whether a model belongs to these traces."""
     digest = hashlib.sha256()
     places, clock = traces.places, traces.clock
     events = (traces.offsets, traces.location, traces.instant)
