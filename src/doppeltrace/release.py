@@ -108,10 +108,8 @@ def release(
             for block in _blocks(locations, synthetic, format):
                 handle.write(block)
         for file, text in (files or {}).items():
-            (folder / file).write_text(text, encoding="utf-8")
-        path = folder / MARKER
-        path.touch(mode=0o600)
-        path.write_text(json.dumps(internal, indent=2, default=_plain) + "\n", encoding="utf-8")
+            _write_internal(folder / file, text)
+        _write_internal(folder / MARKER, json.dumps(internal, indent=2, default=_plain) + "\n")
     home = Path(out_dir)
     return Release(home, home / name, home / MARKER, counts["made"], counts["released"], events)
 
@@ -154,6 +152,12 @@ def _blocks(locations: NDArray[np.int32], synthetic: SyntheticTraces, format: st
         part = released_frame(locations[first : first + traces_at_once], synthetic, first)
         text = part.write_csv(include_header=first == 0, datetime_format="%Y-%m-%dT%H:%M:%S")
         yield text.encode()
+
+
+def _write_internal(path: Path, text: str) -> None:
+    """Write a file for the owner's eyes only."""
+    path.touch(mode=0o600)
+    path.write_text(text, encoding="utf-8")
 
 
 def _versions() -> dict[str, str]:

@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 import doppeltrace as dt
-from doppeltrace.cli.estimate import estimate, probe
 from doppeltrace.cli.run import file_hash, pass_rates
 from doppeltrace.synthesizers import MODELS
 
@@ -237,30 +236,3 @@ def test_hash_of_a_folder_depends_on_names_and_contents(tmp_path):
 def test_pass_rates():
     assert pass_rates(None, 10) == []
     assert pass_rates(pl.Series([1, 2, 2, 7]).to_numpy(), 6) == [(1, 1.0), (2, 0.75), (5, 0.25)]
-
-
-def test_estimates_grow_as_the_work_does():
-    small = dt.simulate_city(50, 25, seed=0).traces
-    large = dt.simulate_city(500, 25, seed=0).traces
-    model = dt.PPMTF(seed=0, threads=1)
-    one, ten = (estimate(model, traces, 1, None, None) for traces in (small, large))
-    assert ten.training == pytest.approx(10 * one.training, rel=0.05)
-    assert ten.synthesis == pytest.approx(10 * one.synthesis)
-    assert ten.test == pytest.approx(100 * one.test)
-    assert ten.memory > one.memory
-    assert estimate(model, small, 1, None, None, speed=2.0).seconds == pytest.approx(
-        one.seconds / 2
-    )
-    assert 0.01 < probe() < 100
-
-
-def test_a_long_run_is_announced(run, table, tmp_path, monkeypatch):
-    from doppeltrace.cli import estimate as room
-
-    monkeypatch.setattr(room, "LONG_SECONDS", 0.0)
-    result = run(
-        "synthesize", table, *TABLE_OPTIONS, "--model", "ppmtf", "--iterations", 1,
-        "--factors", 2, "--k", 1,
-        "--out", tmp_path / "run",
-    )  # fmt: skip
-    assert result.exit_code == 0 and "estimate: about" in result.stderr

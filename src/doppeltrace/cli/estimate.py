@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
+import resource
+import sys
 import time
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
 from doppeltrace.cli.console import say
 from doppeltrace.cli.progress import readable_time
+from doppeltrace.cli.wish import Wish
+from doppeltrace.engine.local import threads, use_threads
 from doppeltrace.synthesizers import Synthesizer
+from doppeltrace.synthesizers.doppel import Doppel
 from doppeltrace.synthesizers.ppmtf import PPMTF
 from doppeltrace.traces import Traces
 
 LONG_SECONDS = 10.0
 
-# Thread-seconds per unit of work, measured on the machine whose probe took PROBE_SECONDS.
-# Right within a factor of two for people flow and for simulated cities.
+# Thread-seconds per unit of work, measured on the machine whose probe took PROBE_SECONDS with
+# people flow, New York's check-ins and simulated cities of 500 to 4,000 users and 100 to 2,000
+# places. Time is right within a factor of two there.
 PROBE_SECONDS = 0.0084
-TRAINING = 1.6e-10  # per observed element, iteration and z (z + 24)
-SYNTHESIS = 5e-10  # per event, place and factor
-TESTING = 2.5e-8  # per trace, verifier and place: users who stay need whole rows
+GAUSSIAN_ELEMENT = 1.4e-10  # per observed element, iteration and z (z + 24)
+POISSON_ELEMENT = 7e-9  # per positive element, iteration and factor
+POISSON_ROW = 1e-7  # per row of A, B and C, iteration and factor
+FACTOR_DRAW = 5.5e-10  # per event made, place and factor
+BASE_DRAW = 5.5e-7  # per event made
+VERIFIER = {"ppmtf": (0.0, 6e-9), "doppel": (1.5e-4, 4e-10)}  # + per place², or per place
+PAIR = {"ppmtf": (2.8e-6, 4e-9), "doppel": (3e-6, 5e-9)}  # of trace and verifier, + per place
+PASSING = 35  # verifiers looked at until one more is found plausible, at η = 1 with Doppel
+
 BASE_MEMORY = 280e6  # Python, its libraries and the compiled kernels
+ELEMENT_BYTES = 10
+EVENT_BYTES = 16  # of a trace that is made, tested, sorted and written
 
 
 @dataclass(frozen=True)
@@ -40,39 +53,58 @@ class Estimate:
         return self.training + self.synthesis + self.test
 
 
-def estimate(
-    model: PPMTF,
-    traces: Traces,
-    traces_per_user: int,
-    length: int | None,
-    verifiers: int | None,
-    speed: float = 1.0,
-) -> Estimate:
-    """Estimate a run of PPMTF; `speed` is this machine's, 1 for the one that was measured."""
-    users, places, slots = traces.n_users, len(traces.places), traces.clock.n_slots
-    z = model.n_factors
-    events = traces.n_events / users
-    elements = users * sum(
-        min(zeros, cells) + min(trim, events)
-        for zeros, trim, cells in zip(
-            model.zeros, model.trim, (places * places, places * slots), strict=True
-        )
-    )
-    made = users * traces_per_user
-    length = traces.clock.n_instants if length is None else length
-    cores = numba.get_num_threads()
-    threads = min(model.threads or cores, cores)
-    unit = 1.0 / (speed * threads)
+def estimate(model: PPMTF | Doppel, traces: Traces, wish: Wish, speed: float = 1.0) -> Estimate:
+    """Estimate a run; `speed` is this machine's, 1 for the one that was measured."""
+    users, places, z = traces.n_users, len(traces.places), model.n_factors
+    made = users * wish.traces_per_user
+    events = made * (traces.clock.n_instants if wish.length is None else wish.length)
+    if isinstance(model, PPMTF):
+        elements = _observed_elements(model, traces)
+        training = GAUSSIAN_ELEMENT * elements * z * (z + 24)
+        synthesis = FACTOR_DRAW * events * places * z
+    else:
+        elements = traces.n_events + len(traces.transitions()[0])
+        training = (POISSON_ELEMENT * elements + POISSON_ROW * (users + 2 * places)) * z
+        synthesis = BASE_DRAW * events
+    with use_threads(model.threads):
+        lanes = threads()
+    unit = 1.0 / (speed * lanes)
     return Estimate(
-        training=TRAINING * elements * model.iterations * z * (z + 24) * unit,
-        synthesis=SYNTHESIS * made * length * places * z * unit,
-        test=TESTING * made * (verifiers or users) * places * unit,
+        training=training * model.iterations * unit,
+        synthesis=synthesis * unit,
+        test=_test(model, wish, made, users, places) * unit,
         memory=BASE_MEMORY
-        + 8 * elements
-        + threads * 4 * places * z * (z + 1)
+        + ELEMENT_BYTES * elements
+        + lanes * 4 * places * z * (z + 1)
         + 8 * z * (users + 2 * places)
-        + made * length * 60,
+        + EVENT_BYTES * events,
     )
+
+
+def _observed_elements(model: PPMTF, traces: Traces) -> float:
+    """Return how many positive and zero elements of both tensors PPMTF looks at."""
+    places, slots = len(traces.places), traces.clock.n_slots
+    events = traces.n_events / traces.n_users
+    cells = (places * places, places * slots)
+    return traces.n_users * sum(
+        min(zeros, cell) + min(trim, events)
+        for zeros, trim, cell in zip(model.zeros, model.trim, cells, strict=True)
+    )
+
+
+def _test(model: PPMTF | Doppel, wish: Wish, made: int, users: int, places: int) -> float:
+    """Return thread-seconds of the deniability test."""
+    if wish.k is None:
+        return 0.0
+    verifiers = wish.verifiers or users
+    if isinstance(model, PPMTF):  # few traces pass, so nearly all pairs are looked at
+        kind, looked_at, work = "ppmtf", float(verifiers), places * places
+    else:
+        enough = np.inf if wish.count_all else PASSING * wish.k / wish.eta
+        kind, looked_at, work = "doppel", min(verifiers, enough), places
+    alone, growing = VERIFIER[kind]
+    pair, per_place = PAIR[kind]
+    return verifiers * (alone + growing * work) + made * looked_at * (pair + per_place * places)
 
 
 def probe() -> float:
@@ -88,21 +120,22 @@ def _seconds_to_sort(numbers: np.ndarray) -> float:
     return time.thread_time() - began
 
 
-def announce(
-    model: Synthesizer,
-    traces: Traces,
-    traces_per_user: int,
-    length: int | None,
-    verifiers: int | None,
-) -> None:
-    """Say what a long run will take; models that are always quick need no estimate."""
-    if not isinstance(model, PPMTF):
+def peak_memory_mb() -> float:
+    """Return the most memory this process has held so far, in MB."""
+    unit = 1 if sys.platform == "darwin" else 1024  # bytes there, kilobytes elsewhere
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+def announce(model: Synthesizer, traces: Traces, wish: Wish) -> None:
+    """Say what a long run will take; the other models are quick and need no estimate."""
+    if not isinstance(model, PPMTF | Doppel):
         return
-    guess = estimate(model, traces, traces_per_user, length, verifiers, probe())
+    guess = estimate(model, traces, wish, probe())
     if guess.seconds < LONG_SECONDS:
         return
+    megabytes = max(guess.memory / 1e6, peak_memory_mb())  # reading may have needed more
     say(
-        f"estimate: about {readable_time(guess.seconds)} (training "
+        f"estimate, within a factor of two: {readable_time(guess.seconds)} (training "
         f"{readable_time(guess.training)}, synthesis {readable_time(guess.synthesis)}, test "
-        f"{readable_time(guess.test)}) and {guess.memory / 1e6:,.0f} MB of memory"
+        f"{readable_time(guess.test)}) and about {megabytes:,.0f} MB of memory"
     )

@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import datetime as dt
 import hashlib
-import resource
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from doppeltrace.cli.console import say, warn
-from doppeltrace.cli.estimate import announce
+from doppeltrace.cli.estimate import announce, peak_memory_mb
 from doppeltrace.cli.options import settings_of
 from doppeltrace.cli.progress import Reporter, readable_time
 from doppeltrace.cli.wish import Wish
@@ -62,7 +60,7 @@ class Run:
         """Do everything; the output folder appears at the end, or not at all."""
         wish, reporter = self.wish, self.reporter
         wish.check_against(train)
-        announce(self.model, train, wish.traces_per_user, wish.length, wish.verifiers)
+        announce(self.model, train, wish)
         with reporter.phase("kernels", note="compiled on the first run, then kept on the disk"):
             self._warm_up(train, test)
         with reporter.phase("training"):
@@ -255,12 +253,6 @@ def file_hash(path: Path) -> str:
     for file in sorted(f for f in path.iterdir() if f.is_file()):
         digest.update(f"{file.name} {file_hash(file)}\n".encode())
     return digest.hexdigest()
-
-
-def peak_memory_mb() -> float:
-    """Return the most memory this process has held so far, in MB."""
-    unit = 1 if sys.platform == "darwin" else 1024  # bytes there, kilobytes elsewhere
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
 def _shown(values: Mapping[str, Any]) -> dict[str, str]:
