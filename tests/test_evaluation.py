@@ -111,7 +111,7 @@ def test_places_unseen_in_training_are_counted_and_stated(draw, places, clock):
         synthetic=synthetic,
     )
     assert (score["unseen_places"], score["unseen_events"]) == (2, 7)
-    assert any(note.startswith(f"7 of {60 * HOURS} synthetic events") for note in score.notes)
+    assert any(note.startswith(f"7 of {60 * HOURS:,} synthetic events") for note in score.notes)
 
 
 def test_clusters_are_scored_when_given(draw):

@@ -188,15 +188,16 @@ def _notes(
     n_test: int,
 ) -> tuple[str, ...]:
     notes = [
-        f"{counts.traces} traces in {counts.replicates} replicates; scores are means over "
+        f"{counts.traces:,} traces in {counts.replicates} "
+        f"replicate{'s' * (counts.replicates > 1)}; scores are means over "
         "replicates, ± is the standard deviation between them, 0 is best. Uniform is exact "
         "for TP, TM and VF, and sampled for trips, radii, stays and places per day."
     ]
     if counts.unseen_places:
         notes.append(
-            f"{counts.unseen_events} of {counts.events} synthetic events are at "
-            f"{counts.unseen_places} places that the training traces never visit; they are "
-            "scored like all others."
+            f"{counts.unseen_events:,} of {counts.events:,} synthetic events are at places "
+            f"({counts.unseen_places:,}) that the training traces never visit; they are scored "
+            "like all others."
         )
     if not attacks:
         notes.append("Attacks and copy check were left out on request.")
@@ -217,8 +218,8 @@ def _notes(
     if members is not None:
         notes.append(
             "Membership advantage is the best over 1000 thresholds, so it is above 0 even "
-            "without a leak: its chance level comes from shuffled labels "
-            f"(p = {members.p_value:.3f}), its interval from a bootstrap over users."
+            "without a leak: its chance level (mean to 95 % quantile) comes from shuffled "
+            f"labels (p = {members.p_value:.3f}), its interval from a bootstrap over users."
         )
         attacked = members.n_members + members.n_nonmembers
         if attacked < members.n_users:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from doppeltrace.attacks import Copies, Membership, Reidentification
@@ -114,9 +115,18 @@ class Scorecard:
 
     def to_table(self) -> Table:
         """Return a rich table, with the notes as its caption."""
-        table = Table(caption="\n".join(self.notes), caption_justify="left")
+        table = Table(
+            caption="\n".join(self.notes),
+            caption_justify="left",
+            box=SIMPLE_HEAD,
+            padding=(0, 1, 0, 0),
+        )
         for number, title in enumerate(HEADER):
-            table.add_column(title, justify="left" if number in (0, 5) else "right")
+            table.add_column(
+                title,
+                justify="left" if number in (0, 5) else "right",
+                min_width=len("re-identification") if number == 0 else None,
+            )
         for number, row in enumerate(_rows(self)):
             table.add_row(*row, end_section=number == len(self.measures) - 1)
         return table
@@ -171,7 +181,7 @@ def _rows(card: Scorecard) -> Iterator[tuple[str, ...]]:
         yield "membership advantage", "n/a", "", "", "", ""
     else:
         interval = f"{m_.low:.4f} to {m_.high:.4f}"
-        chance = f"{m_.chance:.4f} (95 %: {m_.chance_high:.4f})"
+        chance = f"{m_.chance:.4f} to {m_.chance_high:.4f}"
         yield "membership advantage", _show(m_.advantage), interval, "", chance, "TPR − FPR"
     if card.copies is not None and card.test_copies is not None:
         c, t = card.copies, card.test_copies

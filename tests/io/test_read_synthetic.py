@@ -126,7 +126,10 @@ def test_a_clock_that_repeats_may_begin_on_another_day(tmp_path):
         ("1,0,2020-01-01T13:00:00,0,0,a", "row 3: datetime .* is no instant of the clock"),
         ("1,0,2020-01-01T08:00:00,0,0,a", "row 3: datetime .* is no instant of the clock"),
         ("1,0,morning,0,0,a", "row 3: datetime 'morning' is not a local time"),
-        ("0,0,2020-01-01T09:00:00,0,0,b", "row 3: uid '0' has a second event"),
+        ("0,0,2020-01-01T09:00:00,2,5,b", "row 3: uid '0' has a second event"),
+        ("1,0,2020-01-01T09:00:00,2,4,b", "row 3: lng '4' is not where like= has this place"),
+        ("1,0,2020-01-01T09:00:00,2.01,5,b", "row 3: lat '2.01' is not where like= has"),
+        ("1,0,2020-01-01T09:00:00,,5,b", "row 3: lat .* is not where like= has"),
     ],
 )
 def test_faulty_released_rows(tmp_path, row, message):

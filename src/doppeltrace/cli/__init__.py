@@ -28,7 +28,10 @@ class _Guarded(TyperGroup):
         except DoppeltraceError as error:
             fail(" ".join(str(error).split()), BAD_INPUT)
         except MemoryError:
-            fail("not enough memory: take fewer users, places or traces at a time", BAD_INPUT)
+            fail(
+                "not enough memory: take fewer users, places, traces or instants at a time",
+                BAD_INPUT,
+            )
         except KeyboardInterrupt:
             fail("interrupted; nothing was left half-written", INTERRUPTED)
 

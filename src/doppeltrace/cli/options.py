@@ -178,6 +178,7 @@ def build_model(name: str, given: dict[str, Any], extra: list[str] | None) -> Sy
     given : settings that have options of their own; None counts as not given.
     extra : `NAME=VALUE` texts for all others.
     """
+    name = name.lower()
     if name not in MODELS:
         raise SettingsError(f"--model {name} is not known: choose from {', '.join(MODELS)}")
     model = MODELS[name]
@@ -190,9 +191,11 @@ def build_model(name: str, given: dict[str, Any], extra: list[str] | None) -> Sy
     known = inspect.signature(model).parameters
     strange = [key for key in settings if key not in known]
     if strange:
+        others = [m for m in MODELS if strange[0] in inspect.signature(MODELS[m]).parameters]
+        hint = f"; --model {' or '.join(others)} has it" if others else ""
         raise SettingsError(
             f"setting {strange[0]} does not apply to the model {name}, which takes "
-            f"{', '.join(known)}"
+            f"{', '.join(known)}{hint}"
         )
     try:
         return model(**settings)

@@ -113,7 +113,8 @@ class Wish:
         users = traces.n_users
         require(
             self.k <= users,
-            f"--k {self.k} is larger than the number of users ({users}): no trace could pass",
+            f"--k {self.k} is larger than the number of users ({users}): no trace could pass; "
+            "lower --k",
         )
         require(
             self.verifiers is None or self.verifiers <= users,

@@ -20,6 +20,7 @@ from doppeltrace.traces import Clock, Places, SyntheticTraces, Traces
 PUBLISHED = ("user", "trace_no", "time_instant", "poi_index")
 PUBLISHED_SLOT = ("time_slot", "time_period")
 RELEASED = ("uid", "tid", "datetime", "location")
+SAME_DEGREES = 1e-5  # about a metre, for files that were rounded
 
 
 def read_synthetic(path: str | Path, *, like: Traces | None = None) -> SyntheticTraces:
@@ -150,10 +151,28 @@ def _released(rows: Rows, places: Places, clock: Clock) -> SyntheticTraces:
         "location",
         "is not among the places of like=: pass the traces that the file was made from",
     )
+    _check_where(rows, places)
     cycle = clock.n_instants if clock.cycle is None else clock.cycle
     step = (instant // cycle * clock.n_instants + position).to_numpy()
     key = {name: _number_or_text(frame[name]) for name in ("uid", "tid")}
     return _assemble(rows, key, step, int(step.max()) + 1, places, clock)
+
+
+def _check_where(rows: Rows, places: Places) -> None:
+    """Refuse a release whose places have the labels of `places`, but lie elsewhere."""
+    for name, degrees in (("lat", places.lat), ("lng", places.lng)):
+        if name in rows.columns:
+            there = pl.Series(degrees).gather(rows.frame["_location"])
+            frame = rows.frame.with_columns(_there=there)
+            Rows(rows.name, frame).fail_where(
+                ~(
+                    (pl.col(name).cast(pl.Float64, strict=False) - pl.col("_there")).abs()
+                    <= SAME_DEGREES
+                ).fill_null(False),
+                name,
+                "is not where like= has this place: read the original traces with the same "
+                "options as for the release (--grid, --bounds, --places, --top-places …)",
+            )
 
 
 def _number_or_text(column: pl.Series) -> pl.Series:
