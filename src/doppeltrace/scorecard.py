@@ -119,7 +119,9 @@ class Scorecard:
             caption="\n".join(self.notes),
             caption_justify="left",
             box=SIMPLE_HEAD,
-            padding=(0, 1, 0, 0),
+            padding=0,
+            pad_edge=False,
+            show_edge=False,
         )
         for number, title in enumerate(HEADER):
             table.add_column(
