@@ -72,15 +72,22 @@ def _two_sums(A, user, B, i, j, C_t, floor, first, second):
     z, n_places = C_t.shape
     first[:n_places] = 0.0
     second[:n_places] = 0.0
-    for k in range(0, z, 4):
+    for k in range(0, z, 8):
         a0, a1, a2, a3 = A[user, k], A[user, k + 1], A[user, k + 2], A[user, k + 3]
+        a4, a5, a6, a7 = A[user, k + 4], A[user, k + 5], A[user, k + 6], A[user, k + 7]
         v0, v1, v2, v3 = a0 * B[i, k], a1 * B[i, k + 1], a2 * B[i, k + 2], a3 * B[i, k + 3]
+        v4, v5, v6, v7 = a4 * B[i, k + 4], a5 * B[i, k + 5], a6 * B[i, k + 6], a7 * B[i, k + 7]
         w0, w1, w2, w3 = a0 * B[j, k], a1 * B[j, k + 1], a2 * B[j, k + 2], a3 * B[j, k + 3]
+        w4, w5, w6, w7 = a4 * B[j, k + 4], a5 * B[j, k + 5], a6 * B[j, k + 6], a7 * B[j, k + 7]
         c0, c1, c2, c3 = C_t[k], C_t[k + 1], C_t[k + 2], C_t[k + 3]
+        c4, c5, c6, c7 = C_t[k + 4], C_t[k + 5], C_t[k + 6], C_t[k + 7]
         for b in range(n_places):
             x0, x1, x2, x3 = c0[b], c1[b], c2[b], c3[b]
-            first[b] += (v0 * x0 + v1 * x1) + (v2 * x2 + v3 * x3)
-            second[b] += (w0 * x0 + w1 * x1) + (w2 * x2 + w3 * x3)
+            x4, x5, x6, x7 = c4[b], c5[b], c6[b], c7[b]
+            low = (v0 * x0 + v1 * x1) + (v2 * x2 + v3 * x3)
+            first[b] += low + ((v4 * x4 + v5 * x5) + (v6 * x6 + v7 * x7))
+            low = (w0 * x0 + w1 * x1) + (w2 * x2 + w3 * x3)
+            second[b] += low + ((w4 * x4 + w5 * x5) + (w6 * x6 + w7 * x7))
     total = 0.0
     other = 0.0
     for b in range(n_places):
@@ -268,6 +275,8 @@ def _move_probability(chain, user, slot, here, there, scratch):
         return None
 
     def move_probability(chain, user, slot, here, there, scratch):
+        if np.isnan(scratch[_INVERSE_SUMS, here]):
+            _know_all_sums(chain, user, scratch)  # the stays will need them all
         odds = _visit(chain, user, slot, there) / _visit(chain, user, slot, here)
         return min(
             _proposal(chain, user, here, there, scratch),
