@@ -71,8 +71,8 @@ def _doppeltrace(
     Start with `doppeltrace demo`; then `doppeltrace validate INPUT` and
     `doppeltrace synthesize INPUT --out DIR` with data of your own.
 
-    Exit status: 0 done, 2 something to mend (one line says what; nothing was written),
-    130 interrupted.
+    Exit status: 0 done, 2 something to mend (one line says what; nothing was
+    written), 130 interrupted.
     """
 
 

@@ -39,7 +39,7 @@ def compare(
         str,
         typer.Option(
             help="Models, separated by commas, each with settings if you like: "
-            "sgd,ppmtf:alpha=1/200,sglt:clusters=50:removal=0/0.5/1. Values separated by "
+            "sgd,ppmtf:alpha=1/200:factors=8. Values separated by "
             f"slashes make a curve; '{PAPER}' is the grid of the paper's trade-off plots.",
             show_default=False,
         ),

@@ -38,6 +38,7 @@ def demo(
     wish = Wish(out=out, seed=SEED, traces_per_user=2, k=10, eta=1.0, count_all=True,
                 overwrite=overwrite)  # fmt: skip
     wish.check()
+    wish.check_model(synthesizer)
     reporter = Reporter()
     with reporter.phase("city"):
         city = simulate_city(users, places, seed=SEED)
