@@ -49,11 +49,11 @@ class Doppel(FactorizedSynthesizer):
     def __init__(
         self,
         *,
-        factors: int = 8,
+        factors: int = 10,
         iterations: int = 300,
         shape: float = 0.03,
         rate: float = 1.0,
-        min_users: int = 3,
+        min_users: int = 5,
         smoothing: float = 0.3,
         stay: float = 6.0,
         range_km: float | None = None,
