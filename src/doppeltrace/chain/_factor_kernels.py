@@ -23,6 +23,31 @@ _SUMS = {"fastmath": {"contract", "reassoc", "nsz"}}  # sums may be vectorised; 
 _INVERSE_SUMS, _SLOT_SUMS, _BUFFER, _OTHER_BUFFER, _TABLES = range(5)
 
 
+@njit(cache=True, inline="always")
+def _eight_products(x, i, y, j, k):
+    """Return x_ik y_jk and the next seven."""
+    return (
+        x[i, k] * y[j, k], x[i, k + 1] * y[j, k + 1],
+        x[i, k + 2] * y[j, k + 2], x[i, k + 3] * y[j, k + 3],
+        x[i, k + 4] * y[j, k + 4], x[i, k + 5] * y[j, k + 5],
+        x[i, k + 6] * y[j, k + 6], x[i, k + 7] * y[j, k + 7],
+    )  # fmt: skip
+
+
+@njit(cache=True, inline="always")
+def _eight_rows(m, k):
+    """Return the rows k … k + 7 of m."""
+    return (m[k], m[k + 1], m[k + 2], m[k + 3], m[k + 4], m[k + 5], m[k + 6], m[k + 7])
+
+
+@njit(cache=True, inline="always")
+def _dot(w, rows, b):
+    """Return Σ w_k rows[k][b] of eight weights."""
+    low = (w[0] * rows[0][b] + w[1] * rows[1][b]) + (w[2] * rows[2][b] + w[3] * rows[3][b])
+    high = (w[4] * rows[4][b] + w[5] * rows[5][b]) + (w[6] * rows[6][b] + w[7] * rows[7][b])
+    return low + high
+
+
 @njit(cache=True, **_SUMS)
 def _weights(x, i, y, j, others_t, floor, out):
     """Write max(φ, Σ_k x_ik y_jk others_bk) of every place b to out (≥ X,); return their sum.
@@ -32,20 +57,17 @@ def _weights(x, i, y, j, others_t, floor, out):
     """
     z, n_places = others_t.shape
     out[:n_places] = 0.0
-    for k in range(0, z, 8):
-        w0, w1 = x[i, k] * y[j, k], x[i, k + 1] * y[j, k + 1]
-        w2, w3 = x[i, k + 2] * y[j, k + 2], x[i, k + 3] * y[j, k + 3]
-        w4, w5 = x[i, k + 4] * y[j, k + 4], x[i, k + 5] * y[j, k + 5]
-        w6, w7 = x[i, k + 6] * y[j, k + 6], x[i, k + 7] * y[j, k + 7]
-        o0, o1, o2, o3 = others_t[k], others_t[k + 1], others_t[k + 2], others_t[k + 3]
-        o4, o5, o6, o7 = others_t[k + 4], others_t[k + 5], others_t[k + 6], others_t[k + 7]
+    for k in range(0, z - 8, 8):
+        w = _eight_products(x, i, y, j, k)
+        rows = _eight_rows(others_t, k)
         for b in range(n_places):
-            low = (w0 * o0[b] + w1 * o1[b]) + (w2 * o2[b] + w3 * o3[b])
-            high = (w4 * o4[b] + w5 * o5[b]) + (w6 * o6[b] + w7 * o7[b])
-            out[b] += low + high
+            out[b] += _dot(w, rows, b)
+    w = _eight_products(x, i, y, j, z - 8)
+    rows = _eight_rows(others_t, z - 8)
     total = 0.0
     for b in range(n_places):
-        weight = out[b] if out[b] > floor else floor
+        weight = out[b] + _dot(w, rows, b)
+        weight = weight if weight > floor else floor
         out[b] = weight
         total += weight
     return total
@@ -72,27 +94,23 @@ def _two_sums(A, user, B, i, j, C_t, floor, first, second):
     z, n_places = C_t.shape
     first[:n_places] = 0.0
     second[:n_places] = 0.0
-    for k in range(0, z, 8):
-        a0, a1, a2, a3 = A[user, k], A[user, k + 1], A[user, k + 2], A[user, k + 3]
-        a4, a5, a6, a7 = A[user, k + 4], A[user, k + 5], A[user, k + 6], A[user, k + 7]
-        v0, v1, v2, v3 = a0 * B[i, k], a1 * B[i, k + 1], a2 * B[i, k + 2], a3 * B[i, k + 3]
-        v4, v5, v6, v7 = a4 * B[i, k + 4], a5 * B[i, k + 5], a6 * B[i, k + 6], a7 * B[i, k + 7]
-        w0, w1, w2, w3 = a0 * B[j, k], a1 * B[j, k + 1], a2 * B[j, k + 2], a3 * B[j, k + 3]
-        w4, w5, w6, w7 = a4 * B[j, k + 4], a5 * B[j, k + 5], a6 * B[j, k + 6], a7 * B[j, k + 7]
-        c0, c1, c2, c3 = C_t[k], C_t[k + 1], C_t[k + 2], C_t[k + 3]
-        c4, c5, c6, c7 = C_t[k + 4], C_t[k + 5], C_t[k + 6], C_t[k + 7]
+    for k in range(0, z - 8, 8):
+        v = _eight_products(A, user, B, i, k)
+        w = _eight_products(A, user, B, j, k)
+        rows = _eight_rows(C_t, k)
         for b in range(n_places):
-            x0, x1, x2, x3 = c0[b], c1[b], c2[b], c3[b]
-            x4, x5, x6, x7 = c4[b], c5[b], c6[b], c7[b]
-            low = (v0 * x0 + v1 * x1) + (v2 * x2 + v3 * x3)
-            first[b] += low + ((v4 * x4 + v5 * x5) + (v6 * x6 + v7 * x7))
-            low = (w0 * x0 + w1 * x1) + (w2 * x2 + w3 * x3)
-            second[b] += low + ((w4 * x4 + w5 * x5) + (w6 * x6 + w7 * x7))
+            first[b] += _dot(v, rows, b)
+            second[b] += _dot(w, rows, b)
+    v = _eight_products(A, user, B, i, z - 8)
+    w = _eight_products(A, user, B, j, z - 8)
+    rows = _eight_rows(C_t, z - 8)
     total = 0.0
     other = 0.0
     for b in range(n_places):
-        total += first[b] if first[b] > floor else floor
-        other += second[b] if second[b] > floor else floor
+        weight = first[b] + _dot(v, rows, b)
+        total += weight if weight > floor else floor
+        weight = second[b] + _dot(w, rows, b)
+        other += weight if weight > floor else floor
     return total, other
 
 

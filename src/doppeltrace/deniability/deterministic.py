@@ -15,7 +15,7 @@ from doppeltrace.errors import InputError, require
 from doppeltrace.progress import Callback, Step, silent
 from doppeltrace.traces import SyntheticTraces
 
-BLOCK_VERIFIERS = 64
+BLOCK_VERIFIERS = 96
 """Verifiers between two looks at which traces have already passed."""
 
 

@@ -13,6 +13,9 @@ from doppeltrace.deniability import _kernels as kernels
 from doppeltrace.engine.local import run, run_blocks, threads
 from doppeltrace.traces import SyntheticTraces
 
+LANES_PER_THREAD = 4
+"""More lanes than threads even out verifiers that take longer."""
+
 
 class Likelihood(Protocol):
     """What the tests need of a model, for a fixed set of traces."""
@@ -74,8 +77,8 @@ class ChainLikelihood:
         upper: NDArray[np.float64],
     ) -> NDArray[np.int64]:
         """Return (n_traces,) how many verifiers but the owner have lower < ln p ≤ upper."""
-        lanes = threads()
-        counts = np.zeros((lanes, len(traces)), np.int64)
+        lanes = LANES_PER_THREAD * threads()
+        counts = np.zeros((lanes, len(traces)), np.int32)
         slots = traces.clock.slot(traces.instants)
         n = len(verifiers)
         run(
@@ -85,7 +88,7 @@ class ChainLikelihood:
             ),
             lanes,
         )  # fmt: skip
-        return counts.sum(axis=0)
+        return counts.sum(axis=0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
