@@ -66,9 +66,10 @@ class Run:
         with reporter.phase("training"):
             self._fit(train)
         made = self._make() if wish.epsilon0 is None else self._make_randomized(wish.epsilon0)
-        if test is not None:
+        if test is not None and made.passed.any():
+            leaving = made.synthetic.select(made.passed)
             with reporter.phase("evaluation"):
-                self.score = evaluate(train=train, test=test, synthetic=made.synthetic)
+                self.score = evaluate(train=train, test=test, synthetic=leaving)
         with reporter.phase("release"):
             with self._kept_model():
                 done = self._release(train, made, title)

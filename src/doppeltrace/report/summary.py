@@ -121,7 +121,7 @@ def _scores(scores: Sequence[Score]) -> str:
         for row in scores
     )
     return (
-        "<section><h2>Scorecard</h2><p>All synthetic traces, before the test, against testing "
+        "<section><h2>Scorecard</h2><p>The released traces against testing "
         "users whom the model never saw. Distances: 0 is best; <em>training</em> is what the "
         "input traces themselves get, <em>uniform</em> what every place equally likely would. "
         "Attacks: what counts is how far they get above chance. With intervals and more: "
