@@ -59,7 +59,7 @@ class Doppel(FactorizedSynthesizer):
         range_km: float | None = None,
         most_neighbours: int = 128,
         exposure: bool = False,
-        jump: float = 0.01,
+        jump: float = 0.003,
         seed: int | None = None,
         threads: int | None = None,
     ) -> None:
