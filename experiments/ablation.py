@@ -142,9 +142,9 @@ def main() -> None:
 INTRODUCTION = """\
 Made by `python experiments/ablation.py DATA_ROOT --out docs/ablation.md`, one seed. Lower is
 better except for the pass rate. *Gaussian, no base* is the paper's PPMTF; *Poisson, with base* is
-Doppel, whose defaults are z = 10, jump = 0.003, min_users = 5, stay = 6 and 300 iterations. Gaussian
-factors under the base chain have their negative entries set to zero. VF-TV is the paper's metric
-for check-ins; on New York, with 216 testing users, it puts *Uniform* at 0.53.
+Doppel, whose defaults are z = 10, jump = 0.003, min_users = 5, stay = 6 and 300 iterations.
+Gaussian factors under the base chain have their negative entries set to zero. VF-TV is the
+paper's metric for check-ins; on New York, with 216 testing users, it puts *Uniform* at 0.53.
 """
 
 

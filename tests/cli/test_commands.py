@@ -22,7 +22,7 @@ def test_version_and_help(run):
 
 
 def test_demo_with_the_real_model(run, tmp_path):
-    result = run("demo", "--out", tmp_path / "demo", "--users", 60, "--places", 25)
+    result = run("demo", "--out", tmp_path / "demo", "--users", 400, "--places", 25)
     assert result.exit_code == 0, result.output
     for name in ("traces.csv", "manifest.json", "report.html"):
         assert str(tmp_path / "demo" / name) in result.stdout

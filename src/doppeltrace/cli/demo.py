@@ -50,6 +50,6 @@ def demo(
     source = {"path": "simulated city", "city_seed": SEED, "city_users": users}
     run = Run(wish, synthesizer, source, reporter)
     done = run.perform(train, test, title="Synthetic traces of a simulated city")
-    assert run.score is not None
-    results.print(run.score.to_table())
+    if run.score is not None:  # nothing to score where nothing was released
+        results.print(run.score.to_table())
     announce_paths(done)
