@@ -13,8 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 
-import numba
-
 BLOCKS_PER_THREAD = 8
 """More blocks than threads even out blocks that take longer."""
 
@@ -37,14 +35,12 @@ def threads() -> int:
 def use_threads(number: int | None) -> Iterator[None]:
     """Let kernels use this many threads (None: all cores; never more than there are)."""
     global _threads
-    before, numba_before = _threads, numba.get_num_threads()
+    before = _threads
     _threads = number
-    numba.set_num_threads(min(threads(), numba.config.NUMBA_NUM_THREADS))  # type: ignore[attr-defined]
     try:
         yield
     finally:
         _threads = before
-        numba.set_num_threads(numba_before)
 
 
 @cache
