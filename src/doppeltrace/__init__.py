@@ -12,6 +12,13 @@ from doppeltrace.errors import (
     SettingsError,
 )
 from doppeltrace.evaluation import evaluate
+from doppeltrace.exports import (
+    export,
+    to_geopandas,
+    to_pandas,
+    to_scikit_mobility,
+    to_trackintel,
+)
 from doppeltrace.io.dataset import Dataset
 from doppeltrace.io.foursquare import read_foursquare
 from doppeltrace.io.geolife import read_geolife
@@ -65,6 +72,7 @@ __all__ = [
     "compare",
     "deniability_test",
     "evaluate",
+    "export",
     "randomized_release",
     "read",
     "read_foursquare",
@@ -78,4 +86,8 @@ __all__ = [
     "semantic_test",
     "simulate_city",
     "split_users",
+    "to_geopandas",
+    "to_pandas",
+    "to_scikit_mobility",
+    "to_trackintel",
 ]

@@ -1,4 +1,4 @@
-"""The command line: `doppeltrace demo`, `synthesize`, `validate`, `evaluate`, `compare`."""
+"""The command line: `doppeltrace demo`, `synthesize`, `validate`, `evaluate` and the others."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from doppeltrace import __version__
 from doppeltrace.cli.compare import compare
 from doppeltrace.cli.console import BAD_INPUT, INTERRUPTED, fail, results
 from doppeltrace.cli.demo import demo
+from doppeltrace.cli.export import export
 from doppeltrace.cli.inspect import evaluate, validate
 from doppeltrace.cli.synthesize import synthesize
 from doppeltrace.errors import DoppeltraceError
@@ -49,6 +50,7 @@ app.command()(synthesize)
 app.command()(validate)
 app.command()(evaluate)
 app.command()(compare)
+app.command()(export)
 
 
 def _print_version(asked: bool) -> None:
