@@ -43,7 +43,7 @@ class Summary:
     @classmethod
     def of(cls, traces: Traces | SyntheticTraces) -> Summary:
         """Count traces, `CHUNK` of them at a time."""
-        parts = _chunks(traces)
+        parts = in_chunks(traces)
         total = cls._of_chunk(next(parts))
         for part in parts:
             total = total + cls._of_chunk(part)
@@ -97,7 +97,8 @@ class Summary:
         )
 
 
-def _chunks(traces: Traces | SyntheticTraces) -> Iterator[Traces]:
+def in_chunks(traces: Traces | SyntheticTraces) -> Iterator[Traces]:
+    """Yield the traces, `CHUNK` of them at a time; at least one part, if an empty one."""
     n = len(traces) if isinstance(traces, SyntheticTraces) else traces.n_users
     for start in range(0, max(n, 1), CHUNK):
         part = traces.select(np.arange(start, min(n, start + CHUNK)))

@@ -1,0 +1,214 @@
+"""Which groups of users the model found: each factor's people, places and hours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from doppeltrace.factorize.state import Factors
+from doppeltrace.report.encoding import packed, plain
+from doppeltrace.report.slots import busy_hours
+from doppeltrace.traces import Places, SyntheticTraces, Traces
+from doppeltrace.utility.clusters import cluster_members, place_counts
+from doppeltrace.utility.mobility import haversine_km
+from doppeltrace.utility.population import distributions, total_variation
+from doppeltrace.utility.summary import CHUNK
+
+TOP_PLACES = 8
+NAMED = 3
+NEARLY_ALL = 0.9
+"""Share of a cluster's events whose distance from the centre is its spread."""
+STANDS_OUT = 0.05
+"""A category is named if its share in the cluster exceeds its share overall by this."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """One factor: the tenth of the users with most of it.
+
+    Attributes
+    ----------
+    users, traces : number of members, and of released traces made from them.
+    hours : (slots,) the factor's column of D, as shares.
+    places, next_places : (place, share) of the largest entries of its columns of B and C.
+    scale, real, synthetic : events of its members per shown place, as `encoding.packed`.
+    tv, uniform_tv : total variation between its members' training and synthetic events, and
+        what the uniform distribution would get.
+    spread_km : radius around their centre that holds nine tenths of the members' events.
+    title, description : in words.
+    """
+
+    users: int
+    traces: int
+    hours: list[float | None]
+    places: list[tuple[int, float]]
+    next_places: list[tuple[int, float]]
+    scale: float
+    real: str
+    synthetic: str
+    tv: float
+    uniform_tv: float
+    spread_km: float
+    title: str
+    description: str
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterCounts:
+    """Events per place of each cluster's members, and what the factors say.
+
+    Attributes
+    ----------
+    real, made : (z, n_places) training and synthetic events.
+    traces : (z,) released traces made from members.
+    size : members of each cluster.
+    first, then, hours : columns of B, C and D as shares, (z, n_places) and (z, n_slots).
+    """
+
+    real: NDArray[np.int64]
+    made: NDArray[np.int64]
+    traces: NDArray[np.int64]
+    size: int
+    first: NDArray[np.float64]
+    then: NDArray[np.float64]
+    hours: NDArray[np.float64]
+
+
+def factors_of(model: Any) -> Factors | None:
+    """Return Θ of a model with one set of factors, else None (ITF has two)."""
+    return None if hasattr(model, "visit_factors_") else getattr(model, "factors_", None)
+
+
+def count_clusters(train: Traces, made: SyntheticTraces, factors: Factors) -> ClusterCounts:
+    """Count each cluster's events; synthetic traces `CHUNK` at a time."""
+    members = cluster_members(factors.A, train.n_users)
+    n_places = len(train.places)
+    synthetic = np.zeros((len(members), n_places), dtype=np.int64)
+    for start in range(0, len(made), CHUNK):
+        part = made.select(np.arange(start, min(len(made), start + CHUNK)))
+        present = part.locations >= 0
+        owner = np.repeat(part.owner, present.sum(axis=1))
+        synthetic += place_counts(part.locations[present], owner, members, n_places)
+    made_from = np.bincount(made.owner, minlength=train.n_users)
+    return ClusterCounts(
+        real=place_counts(train.location, train.user, members, n_places),
+        made=synthetic,
+        traces=made_from[members].sum(axis=1),
+        size=members.shape[1],
+        first=column_shares(factors.B),
+        then=column_shares(factors.C),
+        hours=column_shares(factors.D),
+    )
+
+
+def column_shares(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return (z, n) the columns as shares: of the side, positive or negative, with more weight.
+
+    A Gaussian factor may come with either sign in two of its matrices at once.
+    """
+    up, down = np.maximum(matrix, 0.0), np.maximum(-matrix, 0.0)
+    weight = np.where((up**2).sum(axis=0) >= (down**2).sum(axis=0), up, down).T
+    return distributions(weight)
+
+
+def named_places(counts: ClusterCounts) -> set[int]:
+    """Return the places that the clusters' descriptions speak of."""
+    return {
+        place
+        for column in (*counts.first, *counts.then)
+        for place, _ in top_places(column)
+    }  # fmt: skip
+
+
+def top_places(column: NDArray[np.float64]) -> list[tuple[int, float]]:
+    """Return (place, share) of the largest entries, the largest first."""
+    order = np.argsort(-column, kind="stable")[:TOP_PLACES]
+    return [(int(p), float(f"{column[p]:.4g}")) for p in order if column[p] > 0]
+
+
+def clusters(counts: ClusterCounts, train: Traces, shown: NDArray[np.int64]) -> list[Cluster]:
+    """Return every cluster, the one with most weight in the data first."""
+    everywhere = np.bincount(train.location, minlength=len(train.places))
+    real, made = distributions(counts.real), distributions(counts.made)
+    tv = total_variation(real, made)
+    uniform = total_variation(real, np.full_like(real, 1.0 / real.shape[1]))
+    found = []
+    for c in range(len(real)):
+        p, q = real[c, shown], made[c, shown] * (counts.made[c].sum() > 0)
+        scale = float(max(p.max(), q.max()))
+        spread = spread_km(train.places, counts.real[c])
+        hours = busy_hours(train.clock, counts.hours[c])
+        kind = categories(train.places, counts.real[c], everywhere)
+        names = [str(train.places.labels[x]) for x, _ in top_places(counts.first[c])[:NAMED]]
+        found.append(
+            Cluster(
+                users=counts.size,
+                traces=int(counts.traces[c]),
+                hours=plain(counts.hours[c]),
+                places=top_places(counts.first[c]),
+                next_places=top_places(counts.then[c]),
+                scale=scale,
+                real=packed(p, scale),
+                synthetic=packed(q, scale),
+                tv=float(tv[c]),
+                uniform_tv=float(uniform[c]),
+                spread_km=spread,
+                title=_title(hours, kind, names),
+                description=_description(hours, spread, names, kind),
+            )
+        )
+    return found
+
+
+def spread_km(places: Places, counts: NDArray[np.int64]) -> float:
+    """Return the radius around the events' mean position that holds `NEARLY_ALL` of them."""
+    if counts.sum() == 0:
+        return 0.0
+    lat, lng = (np.average(x, weights=counts) for x in (places.lat, places.lng))
+    km = haversine_km(places.lat, places.lng, np.full(len(places), lat), np.full(len(places), lng))
+    order = np.argsort(km, kind="stable")
+    inside = np.cumsum(counts[order])
+    return float(km[order[np.searchsorted(inside, NEARLY_ALL * inside[-1])]])
+
+
+def categories(
+    places: Places, counts: NDArray[np.int64], everywhere: NDArray[np.int64]
+) -> list[tuple[str, float, float]]:
+    """Return (category, share in the cluster, share overall) of those that stand out."""
+    if places.category is None or counts.sum() == 0:
+        return []
+    names, kind = np.unique(places.category.astype(str), return_inverse=True)
+    own, overall = (
+        distributions(np.bincount(kind, x, minlength=len(names))) for x in (counts, everywhere)
+    )
+    order = np.argsort(overall - own, kind="stable")[:NAMED]
+    return [
+        (str(names[i]), float(own[i]), float(overall[i]))
+        for i in order
+        if own[i] - overall[i] >= STANDS_OUT
+    ]
+
+
+def _title(hours: str, kind: list[tuple[str, float, float]], names: list[str]) -> str:
+    """Return a few words: what stands out, and when."""
+    what = ", ".join(name for name, _, _ in kind[:2]) or ", ".join(names[:2])
+    when = " and ".join(part.split(",")[0] for part in hours.split(" and "))
+    return f"{when.capitalize()}: {what}" if what else when.capitalize()
+
+
+def _description(
+    hours: str, spread: float, names: list[str], kind: list[tuple[str, float, float]]
+) -> str:
+    """Return one or two sentences."""
+    parts = [
+        f"Most active: {hours}.",
+        f"Nine in ten events lie within {spread:.1f} km of the centre.",
+        f"Typical places: {', '.join(names)}.",
+    ]
+    if kind:
+        more = ", ".join(f"{name} ({a:.0%}; all users {b:.0%})" for name, a, b in kind)
+        parts.append(f"More than others at: {more}.")
+    return " ".join(parts)

@@ -1,0 +1,264 @@
+// The page: reads the findings and fills the sections. Every word from the data goes in as text.
+(() => {
+  const found = JSON.parse(document.getElementById("findings").textContent);
+  const by = (id) => document.getElementById(id);
+  const { places, population, slots, flows, visits, clusters } = found;
+
+  const name = (i) => places.category ? `${places.label[i]} (${places.category[i]})` : places.label[i];
+
+  function unpack(text, scale) {
+    const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    const view = new DataView(bytes.buffer);
+    return Float32Array.from({ length: bytes.length / 2 }, (_, i) => (view.getUint16(2 * i, true) / 65535) ** 2 * scale);
+  }
+
+  function reveal(key, there) {
+    document.querySelectorAll(`[data-if="${key}"]`).forEach((block) => { block.hidden = !there; });
+    document.querySelectorAll(`[data-unless="${key}"]`).forEach((block) => { block.hidden = there; });
+  }
+
+  function busiest(shares, n = 3) {
+    return Array.from(shares, (share, i) => [share, i]).sort((a, b) => b[0] - a[0]).slice(0, n);
+  }
+
+  function inWords(shares) {
+    return busiest(shares).filter(([share]) => share > 0).map(([share, i]) => `${name(i)} ${percent(share)}`).join(", ") || "no events";
+  }
+
+  const redraws = [];
+  function drawn(draw) {
+    redraws.push(draw);
+    draw();
+  }
+
+  function slotTicks() {
+    return slots.map((slot) => slot.split("–")[0]);
+  }
+
+  // ------------------------------------------------------------------ map with a slider
+  function showMap() {
+    const n = places.label.length;
+    const real = unpack(population.real, population.scale);
+    const synthetic = unpack(population.synthetic, population.scale);
+    const maps = ["real", "synthetic", "difference"].map((id) => new PlaceMap(by(`map-${id}`), places).addDots());
+    const slider = by("slot");
+    slider.max = slots.length - 1;
+    shareLegend(by("legend-share"), "share of the slot’s events", population.scale);
+
+    let cursor;
+    drawn(() => {
+      const series = ["uniform", "training", "synthetic"].map((kind) => ({ name: kind, values: kind === "synthetic" ? population.tp_tv : population[kind] }));
+      const most = Math.min(1, 1.1 * Math.max(...series.flatMap((s) => s.values)));
+      const chart = lines(by("slot-chart"), {
+        xs: slots.map((_, i) => i), series, labels: slotTicks(), most,
+        at: (i) => (slots.length > 1 ? i / (slots.length - 1) : 0.5), format: (v) => v.toFixed(2),
+      }, "Total variation between real and synthetic population in each slot (solid), beside the training users themselves (dashed) and the uniform distribution (dotted).", { right: 78, height: 220 });
+      const taken = [];
+      for (const s of series) {
+        let y = chart.y(s.values.at(-1)) + 4;
+        while (taken.some((other) => Math.abs(other - y) < 13)) y += 4;
+        taken.push(y);
+        element("text", { x: chart.box.right + 8, y }, chart.box.svg, s.name);
+      }
+      cursor = {
+        ...chart,
+        line: element("line", { class: "cursor", y1: chart.box.top, y2: chart.box.bottom }, chart.box.svg),
+        dot: element("circle", { class: "point", r: 4.5 }, chart.box.svg),
+      };
+      show();
+    });
+
+    function show() {
+      const slot = Number(slider.value);
+      const a = real.subarray(slot * n, (slot + 1) * n), b = synthetic.subarray(slot * n, (slot + 1) * n);
+      const d = b.map((share, i) => share - a[i]);
+      const when = slots[slot];
+      slider.setAttribute("aria-valuetext", when);
+      by("slot-name").textContent = when;
+      maps[0].showShares(a, population.scale, `Map of real people at ${when}. Busiest: ${inWords(a)}.`);
+      maps[1].showShares(b, population.scale, `Map of synthetic people at ${when}. Busiest: ${inWords(b)}.`);
+      maps[2].showDifferences(d, population.scale, `Map of synthetic minus real at ${when}. Most above: ${inWords(d)}. Most below: ${inWords(d.map((x) => -x))}.`);
+      const tv = population.tp_tv[slot];
+      by("slot-figures").textContent = `TP-TV in this slot: ${tv.toFixed(3)}, so ${Math.round(100 * tv)} % of the people would have to stand elsewhere for the two to agree. The training users themselves: ${population.training[slot].toFixed(3)}; everyone anywhere (uniform): ${population.uniform[slot].toFixed(3)}.`;
+      table(by("slot-table"), ["place", "real", "synthetic", "difference"], busiest(a.map((share, i) => share + b[i]), 12)
+        .map(([, i]) => [name(i), percent(a[i]), percent(b[i]), `${d[i] < 0 ? "−" : "+"}${percent(Math.abs(d[i]))}`]));
+      const x = cursor.x(slot);
+      cursor.line.setAttribute("x1", x);
+      cursor.line.setAttribute("x2", x);
+      cursor.dot.setAttribute("cx", x);
+      cursor.dot.setAttribute("cy", cursor.y(tv));
+      for (const map of maps) {
+        map.svg.onpointermove = map.svg.onpointerdown = (event) => {
+          const i = map.nearest(event);
+          if (i >= 0) by("map-readout").textContent = `${name(i)}, ${when}: real ${percent(a[i])}, synthetic ${percent(b[i])}`;
+        };
+      }
+    }
+
+    let timer = null;
+    function play(on) {
+      clearInterval(timer);
+      timer = on ? setInterval(() => move(1, true), 700) : null;
+      by("play").setAttribute("aria-pressed", String(on));
+      by("play").textContent = on ? "Pause" : "Play";
+    }
+    function move(step, round = false) {
+      const next = Number(slider.value) + step;
+      slider.value = round ? (next + slots.length) % slots.length : next;
+      show();
+    }
+    slider.addEventListener("input", () => { play(false); show(); });
+    by("earlier").addEventListener("click", () => { play(false); move(-1); });
+    by("later").addEventListener("click", () => { play(false); move(1); });
+    by("play").addEventListener("click", () => play(timer === null));
+    slider.value = Math.floor(slots.length / 2);
+    show();
+  }
+
+  // ------------------------------------------------------------------ flows and histograms
+  function showFlows() {
+    const MOST = 50;
+    const widest = Math.max(...flows.flatMap((f) => [f.real, f.synthetic]));
+    for (const kind of ["real", "synthetic"]) {
+      const top = flows.map((f) => ({ ...f, share: f[kind] })).filter((f) => f.share > 0)
+        .sort((a, b) => b.share - a.share).slice(0, MOST);
+      const words = `Map of the ${top.length} strongest ${kind} flows. Strongest: ${top.slice(0, 3).map((f) => `${name(f.origin)} to ${name(f.destination)} ${percent(f.share)}`).join(", ")}.`;
+      new PlaceMap(by(`flows-${kind}`), places).showFlows(top, widest, `of-${kind}`, words);
+    }
+    const both = flows.filter((f) => f.real > 0 && f.synthetic > 0).length;
+    by("flows-note").textContent = `Up to ${MOST} strongest flows of each; the thickest line stands for ${percent(widest)} of all moves. Of the ${flows.length} flows in either picture, ${both} occur in both sets.`;
+    table(by("flows-table"), ["flow", "real", "synthetic"], flows.map((f) => [`${name(f.origin)} → ${name(f.destination)}`, percent(f.real), percent(f.synthetic)]));
+  }
+
+  function showHistograms() {
+    const later = []; // the width of a picture is known when all of them have their place
+    for (const h of found.histograms) {
+      if (!h.real.length || !h.synthetic.length) continue;
+      const figure = document.createElement("figure");
+      const caption = document.createElement("figcaption");
+      caption.textContent = `${h.title}, ${h.unit}`;
+      const holder = document.createElement("div");
+      const note = document.createElement("p");
+      note.className = "small";
+      note.textContent = `mean ${short(h.real_mean)} ${h.unit} real, ${short(h.synthetic_mean)} ${h.unit} synthetic`;
+      const details = document.createElement("details");
+      const summary = document.createElement("summary");
+      summary.textContent = "Numbers";
+      const numbers = document.createElement("div");
+      details.append(summary, numbers);
+      figure.append(caption, holder, note, details);
+      by("histograms").append(figure);
+      const labels = h.real.map((_, i) => short(h.start + i * h.width, 2));
+      labels[labels.length - 1] += " +";
+      later.push(() => histogram(holder, { labels, real: h.real, synthetic: h.synthetic }, `${h.title} in ${h.unit}: mean ${short(h.real_mean)} real, ${short(h.synthetic_mean)} synthetic. Bars are real, points synthetic.`, { height: 170, bottom: 26 }));
+      table(numbers, [`from ${h.unit}`, "real", "synthetic"], labels.map((label, i) => [label, percent(h.real[i]), percent(h.synthetic[i])]));
+    }
+    later.forEach(drawn);
+  }
+
+  // ------------------------------------------------------------------ visit-fractions
+  function showVisits() {
+    const select = by("place"), filter = by("place-filter");
+    function fill() {
+      const wanted = filter.value.trim().toLowerCase();
+      const options = visits.map((v, i) => [name(v.place), i]).filter(([label]) => label.toLowerCase().includes(wanted))
+        .map(([label, i]) => new Option(label, i));
+      if (!options.length) options.push(new Option("no place has this in its name", ""));
+      select.replaceChildren(...options);
+      show();
+    }
+    function show() {
+      if (select.value === "") return;
+      const v = visits[Number(select.value)];
+      const none = Array(24).fill(0), real = v.real.length ? v.real : none, synthetic = v.synthetic.length ? v.synthetic : none;
+      by("place-figures").textContent = v.tv === null
+        ? `${name(v.place)}: too few visitors with enough events to compare.`
+        : `${name(v.place)}: total variation ${v.tv.toFixed(3)} between the two distributions (0 equal, 1 nothing in common).`;
+      const labels = real.map((_, i) => `${Math.round(100 * i / 24)}`);
+      histogram(by("place-chart"), { labels, real, synthetic, stems: true, unit: "part of a visitor’s events at this place, %" },
+        `Distribution of the part of their events that visitors give to ${name(v.place)}. Bars are real, points synthetic.`, { height: 220, bottom: 40 });
+      table(by("place-table"), ["part of the events", "real", "synthetic"], real.map((share, i) => [`${Math.round(100 * i / 24)} to ${Math.round(100 * (i + 1) / 24)} %`, percent(share), percent(synthetic[i])]));
+    }
+    select.addEventListener("change", show);
+    filter.addEventListener("input", fill);
+    drawn(fill);
+  }
+
+  // ------------------------------------------------------------------ clusters
+  function showClusters() {
+    const maps = ["real", "synthetic"].map((kind) => new PlaceMap(by(`cluster-${kind}`), places).addDots());
+    const shares = clusters.map((c) => [unpack(c.real, c.scale), unpack(c.synthetic, c.scale)]);
+    let chosen = 0;
+    const top = (list) => list.map(([place, share]) => [name(place), percent(share)]);
+    function show() {
+      const c = clusters[chosen], [real, synthetic] = shares[chosen];
+      by("cluster-title").textContent = `Cluster ${chosen + 1}: ${c.title}`;
+      by("cluster-text").textContent = `${c.description} The ${c.users.toLocaleString("en")} users with most of it gave ${c.traces.toLocaleString("en")} released traces; their real and synthetic events are ${c.tv.toFixed(3)} apart (total variation; uniform: ${c.uniform_tv.toFixed(3)}).`;
+      maps[0].showShares(real, c.scale, `Map of the real events of cluster ${chosen + 1}. Busiest: ${inWords(real)}.`);
+      maps[1].showShares(synthetic, c.scale, `Map of the synthetic events of cluster ${chosen + 1}. Busiest: ${inWords(synthetic)}.`);
+      shareLegend(by("legend-cluster"), "share of the cluster’s events", c.scale);
+      histogram(by("cluster-hours"), { labels: slotTicks(), real: c.hours, synthetic: [] },
+        `Weight of cluster ${chosen + 1} in each time slot. ${c.description}`, { height: 150, bottom: 26 });
+      table(by("cluster-places"), ["place", "weight in B"], top(c.places));
+      table(by("cluster-next"), ["next place", "weight in C"], top(c.next_places));
+    }
+    document.querySelectorAll('input[name="cluster"]').forEach((radio) => radio.addEventListener("change", () => {
+      chosen = Number(radio.value);
+      show();
+    }));
+    drawn(show);
+  }
+
+  // ------------------------------------------------------------------ privacy
+  function showPrivacy() {
+    const { reidentification: r, membership: m, pass_rates: rates } = found.privacy;
+    if (r) drawn(() => intervalPicture(by("reidentification-chart"), { ...r, chanceHigh: r.chance }, `Re-identification rate ${percent(r.rate)}, interval ${percent(r.low)} to ${percent(r.high)}; chance ${percent(r.chance)}.`));
+    if (m) drawn(() => intervalPicture(by("membership-chart"), { rate: m.advantage, low: m.low, high: m.high, chance: m.chance, chanceHigh: m.chance_high }, `Membership advantage ${percent(m.advantage)}, interval ${percent(m.low)} to ${percent(m.high)}; chance up to ${percent(m.chance_high)}.`));
+    reveal("pass_rates", rates.length > 1);
+    if (rates.length < 2) return;
+    const most = rates.at(-1)[0], k = found.account.k;
+    drawn(() => {
+      const chart = lines(by("pass-chart"), {
+        xs: rates.map(([x]) => x), series: [{ name: "synthetic", values: rates.map(([, share]) => share) }],
+        at: (x) => Math.log(x) / Math.log(most), most: 1, format: percent,
+      }, `Share of the traces that pass the test, falling as k grows from 1 to ${most}.`, { height: 220, right: 24 });
+      const spot = (x) => chart.box.left + (Math.log(x) / Math.log(most)) * (chart.box.right - chart.box.left);
+      for (let x = 1; x <= most; x *= 10) for (const step of [1, 2, 5]) {
+        if (step * x > most) break;
+        element("text", { x: spot(step * x), y: chart.box.bottom + 17, "text-anchor": "middle" }, chart.box.svg, (step * x).toLocaleString("en"));
+      }
+      if (k && k <= most) {
+        element("line", { class: "cursor", x1: spot(k), x2: spot(k), y1: chart.box.top, y2: chart.box.bottom }, chart.box.svg);
+        element("text", { x: spot(k) + 6, y: chart.box.top + 10 }, chart.box.svg, `k = ${k} of this run`);
+      }
+    });
+    table(by("pass-table"), ["k", "traces that pass"], rates.map(([x, share]) => [x.toLocaleString("en"), percent(share)]));
+  }
+
+  reveal("population", population !== null);
+  reveal("flows", flows.length > 0);
+  reveal("visits", visits.length > 0 && population !== null);
+  reveal("clusters", clusters !== null && population !== null);
+  if (population !== null) {
+    showMap();
+    showVisits();
+    if (clusters !== null) showClusters();
+  }
+  if (flows.length) showFlows();
+  showHistograms();
+  showPrivacy();
+
+  let width = document.documentElement.clientWidth, waiting = null;
+  addEventListener("resize", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      if (document.documentElement.clientWidth === width) return;
+      width = document.documentElement.clientWidth;
+      redraws.forEach((draw) => draw());
+    }, 120);
+  });
+  const opened = [];
+  addEventListener("beforeprint", () => document.querySelectorAll("details[data-print]:not([open])").forEach((d) => { d.open = true; opened.push(d); }));
+  addEventListener("afterprint", () => opened.splice(0).forEach((d) => { d.open = false; }));
+  performance.mark("interactive");
+})();

@@ -1,0 +1,325 @@
+"""The internal report: one HTML file that needs nothing else, made from `Findings.to_dict()`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+from doppeltrace.report.losses import KEPT, LOST
+from doppeltrace.report.verdict import AMBER, GREEN, RED, RULES, judge, percent
+
+BADGES = {GREEN: "✓ fine", AMBER: "! look", RED: "✕ stop"}
+
+PROMISE = (
+    "A trace passed if at least k users of the input, its own among them, would have produced "
+    "it with about the same probability (within a factor of e^η). So whoever sees one released "
+    "trace cannot tell from its probability alone which of those users it was made from."
+)
+LIMITS = (
+    "It is a statement about one trace and one input user. It does not bound what many traces "
+    "of one user reveal together, it says nothing about whether a person was in the input at "
+    "all, and it is no differential privacy. The attacks above measure some of what it leaves "
+    "open; a low figure there is evidence, not proof."
+)
+
+
+def render(found: Mapping[str, Any]) -> str:
+    """Return the page of `Findings.to_dict()`, or of the same read back from JSON."""
+    account = found["account"]
+    script = "\n".join(_file(name) for name in ("pictures.js", "page.js"))
+    return Template(_file("page.html")).substitute(
+        title=escape(account["title"]),
+        style=_file("style.css"),
+        lead=_lead(found),
+        verdict=_verdict(found),
+        losses=_losses(found),
+        reference=_reference(found),
+        map_note=_map_note(found),
+        clusters=_clusters(found),
+        privacy=_privacy(found),
+        pass_rate_words=_pass_rate_words(found),
+        promise=escape(PROMISE if account["k"] is not None else "No deniability test was made."),
+        limits=escape(LIMITS),
+        made=_made(found),
+        version=escape(found["version"]),
+        findings=for_script(found),
+        script=script,
+    )
+
+
+def for_script(value: Any) -> str:
+    """Return JSON that no text in it can end the surrounding script element."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _file(name: str) -> str:
+    return files("doppeltrace.report").joinpath(name).read_text("utf-8")
+
+
+def _reference(found: Mapping[str, Any]) -> str:
+    users = f"{found['reference_users']:,}"
+    if found["reference"] == "testing":
+        return f"the {users} testing users, whom the model never saw"
+    return f"the {users} training users"
+
+
+def _lead(found: Mapping[str, Any]) -> str:
+    account = found["account"]
+    users = found["privacy"]["users"]
+    return (
+        f"<strong>{account['released']:,}</strong> synthetic traces released, of "
+        f"{account['made']:,} made from {users:,} users; {found['places']['total']:,} places, "
+        f"{len(found['slots']):,} time slots."
+    )
+
+
+def _verdict(found: Mapping[str, Any]) -> str:
+    verdict = judge(found)
+    reasons = "".join(
+        f'<li><span class="badge {r.level}">{BADGES[r.level]}</span>'
+        f"<div><h3>{escape(r.title)}</h3><p>{escape(r.text)}</p></div></li>"
+        for r in verdict.reasons
+    )
+    rules = "".join(f"<li>{escape(rule)}</li>" for rule in RULES)
+    return (
+        f'<p class="verdict {verdict.level}">{BADGES[verdict.level][0]} '
+        f'{escape(verdict.sentence)}</p><ul class="reasons">{reasons}</ul>'
+        "<details data-print><summary>The rules behind this</summary>"
+        f"<ul>{rules}</ul><p>The figures are evidence about some attacks, not proof against "
+        "all. Whether a risk may be taken is for the data holder to decide.</p></details>"
+    )
+
+
+def _losses(found: Mapping[str, Any]) -> str:
+    rows = found["losses"]
+    if not rows:
+        return '<p class="notice">Nothing was released, so there is nothing to score.</p>'
+    summary = []
+    for word in ("kept", "partly lost", "lost"):
+        names = [_lower(row["plain"]) for row in rows if row["verdict"] == word]
+        if names:
+            summary.append(f"<strong>{word.capitalize()}:</strong> {escape('; '.join(names))}.")
+    body = "".join(_loss(row) for row in rows)
+    missing = (
+        ""
+        if found["reference"] == "testing"
+        else '<p class="notice">There were no testing users, so the traces are compared with the '
+        "training users they were made from, which looks better than it is. Run again with "
+        "<code>--split 0.2</code> to keep a fifth of the users apart for an honest score.</p>"
+    )
+    notes = "".join(f"<li>{escape(note)}</li>" for note in found["notes"])
+    return (
+        f"{missing}<p>{'<br>'.join(summary)}</p>"
+        f"<p class=small>Every figure is a distance from {_reference(found)}: smaller is better. "
+        "It means something beside two others: that of the <em>training</em> users themselves, "
+        "the best one can ask for, and that of a <em>uniform</em> guess, which knows nothing. "
+        f"Up to {KEPT:.0%} of the way from one to the other counts as kept, from {LOST:.0%} on "
+        "as lost.</p>"
+        '<div class="wide"><table class="losses"><thead><tr><th>property</th><th>synthetic</th>'
+        '<th>training</th><th>uniform</th><th class="scale-cell"><span class="track-ends">'
+        '<span>training</span><span>uniform</span></span></th><th class="text"></th></tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+        f"<details><summary>About these figures</summary><ul>{notes}</ul></details>"
+    )
+
+
+def _loss(row: Mapping[str, Any]) -> str:
+    figures = "".join(
+        f'<td data-label="{name}">{_figure(row[name], row["unit"])}</td>'
+        for name in ("synthetic", "training", "uniform")
+    )
+    lost = row["lost"]
+    track, word = "", escape(row["verdict"])
+    if lost is not None:
+        at = min(1.0, max(0.0, lost))
+        beyond = ' class="beyond"' if lost > 1 else ""
+        track = f'<span class="track"><i{beyond} style="left:{at:.1%}"></i></span>'
+        word += ", worse than uniform" if lost > 1 else ", nearer than training" * (lost < 0)
+    return (
+        f'<tr><th scope="row">{escape(row["plain"])}<small>{escape(row["label"])}: '
+        f'{escape(row["meaning"])}</small></th>{figures}<td class="scale-cell">{track}</td>'
+        f'<td class="text word">{word}</td></tr>'
+    )
+
+
+def _figure(x: float | None, unit: str) -> str:
+    if x is None:
+        return "n/a"
+    return f"{x:.3f}{f'&nbsp;{escape(unit)}' if unit else ''}"
+
+
+def _lower(words: str) -> str:
+    return words[0].lower() + words[1:]
+
+
+def _map_note(found: Mapping[str, Any]) -> str:
+    places = found["places"]
+    shown = len(places["label"])
+    parts = []
+    if found["replicates"] > 1:
+        parts.append(
+            f"The pictures show all {found['replicates']} released sets of traces together; "
+            "TP-TV is computed for each set (one trace per user) and averaged, as in the "
+            "scorecard."
+        )
+    if shown < places["total"]:
+        parts.append(
+            f"The {shown:,} busiest of {places['total']:,} places are drawn; the others hold "
+            f"{percent(places['left_out_real'])} of the real and "
+            f"{percent(places['left_out_synthetic'])} of the synthetic events. TP-TV counts "
+            "all of them."
+        )
+    return escape(" ".join(parts))
+
+
+def _clusters(found: Mapping[str, Any]) -> str:
+    clusters = found["clusters"]
+    if clusters is None:
+        return (
+            '<p class="notice">This model has no factors (or more than one set of them), so it '
+            "names no groups of users. <code>--model doppel</code> and <code>ppmtf</code> do.</p>"
+        )
+    if found["population"] is None:
+        return '<p class="notice">Nothing was released, so there is nothing to compare.</p>'
+    users = clusters[0]["users"]
+    items = "".join(
+        f'<label><input type="radio" name="cluster" value="{i}"{" checked" * (i == 0)}>'
+        f"<strong>{i + 1}</strong><span>{escape(c['title'])}</span>"
+        f"<small>{c['tv']:.3f} apart</small><p>{escape(c['description'])}</p></label>"
+        for i, c in enumerate(clusters)
+    )
+    return (
+        f"<p>The model describes users by {len(clusters)} factors, each with places and hours of "
+        f"its own. A factor’s cluster is the tenth of the training users ({users:,}) with most "
+        "of it; a user can belong to several, or to none. If the traces made from them visit "
+        "what they visited, the cluster survived.</p>"
+        f'<fieldset class="cluster-list"><legend>Pick a cluster</legend>{items}</fieldset>'
+    )
+
+
+def _privacy(found: Mapping[str, Any]) -> str:
+    privacy = found["privacy"]
+    parts = []
+    if privacy["reidentification"] is not None:
+        parts.append(
+            "<div><h3>Re-identification</h3><p>Which training user was this trace made from? The "
+            "dashed line is blind guessing; the dot is the attacker’s rate, with its 95 % "
+            'interval.</p><figure><div id="reidentification-chart"></div></figure>'
+            f"<p class=small>{escape(_rate_words(privacy['reidentification']))}</p></div>"
+        )
+    leak = privacy["membership"]
+    if leak is not None:
+        parts.append(
+            "<div><h3>Membership</h3><p>Was this person in the input at all? The grey band is "
+            "what pure chance gives 95 times in 100; the dashed line its mean. A dot inside the "
+            'band is no evidence of a leak.</p><figure><div id="membership-chart"></div></figure>'
+            f"<p class=small>Advantage {percent(leak['advantage'])}, interval "
+            f"{percent(leak['low'])} to {percent(leak['high'])}; chance up to "
+            f"{percent(leak['chance_high'])}, p = {leak['p_value']:.3f}.</p></div>"
+        )
+    else:
+        parts.append(
+            '<div><h3>Membership</h3><p class="notice">Not measured: it needs users who were not '
+            "in the input. Run again with <code>--split 0.2</code>.</p></div>"
+        )
+    return f'<div class="columns">{"".join(parts)}</div>{_copies(privacy)}'
+
+
+def _rate_words(attack: Mapping[str, Any]) -> str:
+    times = attack["rate"] / attack["chance"]
+    some = (
+        f" On {attack['n_attacked']:,} of {attack['n_traces']:,} traces, drawn at random."
+        if attack["n_attacked"] < attack["n_traces"]
+        else ""
+    )
+    return (
+        f"{percent(attack['rate'])} of the traces, interval {percent(attack['low'])} to "
+        f"{percent(attack['high'])}: {times:,.1f} times blind guessing "
+        f"({percent(attack['chance'])}).{some}"
+    )
+
+
+def _copies(privacy: Mapping[str, Any]) -> str:
+    copies, ordinary = privacy["copies"], privacy["test_copies"]
+    if copies is None:
+        return ""
+    columns = [copies] if ordinary is None else [copies, ordinary]
+    heads = ["released traces", "testing users"][: len(columns)]
+    rows = (
+        ("longest run shared with one training user", "longest", "{:,} events"),
+        ("mean over traces", "mean", "{:.2f} events"),
+        ("exceeded by one trace in twenty", "quantile95", "{:.1f} events"),
+        ("traces that are copies as a whole", "whole", "{:.2%}"),
+    )
+    return (
+        "<h3>Longest copied run</h3><p>A shared run is a stretch of consecutive events at the "
+        "same places and the same time of day as in one training user’s trace. Long ones are "
+        "ordinary where people stay put, so what counts is the difference from testing users"
+        + (", who are missing here" if ordinary is None else "")
+        + f". A trace has {privacy['longest_possible']:,} events.</p>"
+        + _table(
+            ["", *heads],
+            [[words, *(form.format(c[name]) for c in columns)] for words, name, form in rows],
+        )
+    )
+
+
+def _pass_rate_words(found: Mapping[str, Any]) -> str:
+    account = found["account"]
+    if account["k"] is None:
+        return "No deniability test was made, so nothing was counted."
+    if not found["privacy"]["pass_rates"]:
+        return "Plausible users were not counted in this run."
+    words = (
+        "The share of the traces made that at least k users could plausibly have produced. "
+        "A larger k hides each trace among more users and lets fewer traces out."
+    )
+    if not account["counted_all"]:
+        words += (
+            f" This run stopped counting at k = {account['k']:,}, which is faster; "
+            "<code>--count-all</code> gives the whole curve."
+        )
+    return words
+
+
+def _made(found: Mapping[str, Any]) -> str:
+    account = found["account"]
+    counts = {
+        "training users": f"{found['privacy']['users']:,}",
+        f"{found['reference']} users compared with": f"{found['reference_users']:,}",
+        "places": f"{found['places']['total']:,}",
+        "time slots": f"{len(found['slots']):,}",
+        "traces made": f"{account['made']:,}",
+        "traces released": f"{account['released']:,}",
+    }
+    blocks = (
+        ("What", {**counts, **account["input"]}),
+        ("Settings", account["settings"]),
+        ("Time and memory", account["effort"]),
+    )
+    body = "".join(f"<div><h3>{name}</h3>{_pairs(values)}</div>" for name, values in blocks)
+    return f'<div class="columns">{body}</div>'
+
+
+def _pairs(values: Mapping[str, str]) -> str:
+    rows = (f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in values.items())
+    return f"<dl>{''.join(rows)}</dl>"
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
+    body = "".join(
+        f'<tr><th scope="row">{escape(first)}</th>'
+        + "".join(f"<td>{escape(text)}</td>" for text in rest)
+        + "</tr>"
+        for first, *rest in rows
+    )
+    return (
+        f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+        "</div>"
+    )

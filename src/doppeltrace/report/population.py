@@ -1,0 +1,129 @@
+"""Where people are in each slot: what the map shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from doppeltrace.report.encoding import packed, plain
+from doppeltrace.traces import Places
+from doppeltrace.utility.population import distributions, tp_tv_per_slot
+
+MOST_PLACES = 1000
+MOST_CELLS = 400_000
+"""Slots × places on the map at most, which keeps the page small."""
+LABEL_LENGTH = 60
+
+
+@dataclass(frozen=True)
+class ShownPlaces:
+    """The places that the page knows, the busiest first.
+
+    Attributes
+    ----------
+    total : number of all places; `left_out_real`, `left_out_synthetic` are the shares of the
+        events at those that are not here.
+    label, category, lat, lng : one entry per place; category is None if there are none.
+    """
+
+    total: int
+    left_out_real: float
+    left_out_synthetic: float
+    label: list[str]
+    category: list[str] | None
+    lat: list[float | None]
+    lng: list[float | None]
+
+
+@dataclass(frozen=True)
+class Population:
+    """Shares of each slot's events per shown place, and the distances between them.
+
+    Attributes
+    ----------
+    scale : the largest share.
+    real, synthetic : (slots × places) as `encoding.packed`.
+    tp_tv, training, uniform : (slots,) total variation from the real population, over all
+        places; of the synthetic traces the scorecard's figures.
+    """
+
+    scale: float
+    real: str
+    synthetic: str
+    tp_tv: list[float]
+    training: list[float]
+    uniform: list[float]
+
+
+def choose_places(
+    real: NDArray[np.int64], made: NDArray[np.int64], needed: Iterable[int]
+) -> NDArray[np.int64]:
+    """Return the places to show: the busiest of both sets, and those named elsewhere.
+
+    Parameters
+    ----------
+    real, made : (n_slots, n_places) events.
+    needed : places that other parts of the page speak of.
+    """
+    n_slots, n_places = real.shape
+    busy = _shares(real) + _shares(made)
+    order = np.argsort(-busy, kind="stable")
+    most = max(50, min(MOST_PLACES, MOST_CELLS // n_slots))
+    wanted = np.zeros(n_places, dtype=bool)
+    wanted[order[:most]] = True
+    wanted[list(needed)] = True
+    return order[wanted[order]]
+
+
+def describe_places(
+    places: Places, shown: NDArray[np.int64], real: NDArray[np.int64], made: NDArray[np.int64]
+) -> ShownPlaces:
+    """Return what the page says about each place."""
+    rest = np.ones(len(places), dtype=bool)
+    rest[shown] = False
+    category = None
+    if places.category is not None:
+        category = [str(c)[:LABEL_LENGTH] for c in places.category[shown]]
+    return ShownPlaces(
+        total=len(places),
+        left_out_real=float(_shares(real)[rest].sum()),
+        left_out_synthetic=float(_shares(made)[rest].sum()),
+        label=[str(name)[:LABEL_LENGTH] for name in places.labels[shown]],
+        category=category,
+        lat=plain(places.lat[shown], 8),
+        lng=plain(places.lng[shown], 8),
+    )
+
+
+def population(
+    real: NDArray[np.int64],
+    made: NDArray[np.int64],
+    train: NDArray[np.int64],
+    shown: NDArray[np.int64],
+    tp_tv: list[float],
+) -> Population:
+    """Return the shares of the shown places, and the distances over all places."""
+    p = _slot_shares(real)[:, shown]
+    q = _slot_shares(made)[:, shown]
+    scale = float(max(p.max(), q.max()))
+    return Population(
+        scale=scale,
+        real=packed(p, scale),
+        synthetic=packed(q, scale),
+        tp_tv=tp_tv,
+        training=tp_tv_per_slot(real, train).tolist(),
+        uniform=tp_tv_per_slot(real, np.ones_like(real)).tolist(),
+    )
+
+
+def _slot_shares(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the distribution of each slot, zero (not uniform) where it holds no event."""
+    return np.where(counts.sum(axis=1, keepdims=True) > 0, distributions(counts), 0.0)
+
+
+def _shares(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return (n_places,) the share of all events."""
+    return counts.sum(axis=0) / max(1, counts.sum())

@@ -1,0 +1,120 @@
+"""Time slots in words: 09:00–09:20, Mon 18:00–20:00, mornings and evenings."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from doppeltrace.traces import DAY_SECONDS, Clock
+
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+WEEK_SECONDS = 7 * DAY_SECONDS
+MOST_RANGES = 3
+
+PARTS_OF_DAY = (
+    (5, "nights"), (9, "early mornings"), (11, "mornings"), (14, "midday"), (18, "afternoons"),
+    (22, "evenings"), (24, "late evenings"),
+)  # fmt: skip
+"""Hour before which each part of the day ends."""
+
+BUSY = 1.15
+"""Slots with this many times the mean weight are busy."""
+SHOWN_RUNS = 2
+LEAST_WEIGHT = 0.08
+"""A run of busy slots with less of the weight is not worth naming."""
+PAUSE_SECONDS = 5400
+"""Runs no further apart than this are one."""
+LONG_SECONDS = 4 * 3600
+"""A run that lasts longer is named by its beginning and its end."""
+
+
+def slot_labels(clock: Clock) -> list[str]:
+    """Return (n_slots,) the local time of each slot, with the day where there are several."""
+    return [_label(clock, np.flatnonzero(clock.slot_of == s)) for s in range(clock.n_slots)]
+
+
+def busy_hours(clock: Clock, weight: NDArray[np.float64]) -> str:
+    """Return the hours with clearly more weight than the mean: "mornings, 08:00–10:00".
+
+    Weights are smoothed over three neighbouring slots first. At most `SHOWN_RUNS` runs are
+    named, the heaviest; "all day" if no slot stands out.
+
+    Parameters
+    ----------
+    weight : (n_slots,) not negative.
+    """
+    smooth = np.convolve(np.pad(weight, 1, mode="edge"), [0.25, 0.5, 0.25], mode="valid")
+    busy = np.flatnonzero(smooth > BUSY * smooth.mean())
+    if len(busy) and not _regular(clock):
+        return _heaviest_slots(clock, weight)
+    slot_seconds = clock.n_instants * clock.instant_seconds / clock.n_slots
+    runs = _runs(busy, pause=int(PAUSE_SECONDS / slot_seconds))
+    share = {run: weight[run[0] : run[1] + 1].sum() / weight.sum() for run in runs}
+    runs = sorted((run for run in runs if share[run] >= LEAST_WEIGHT), key=lambda r: -share[r])
+    words = [_run_words(clock, *run) for run in sorted(runs[:SHOWN_RUNS])]
+    return " and ".join(words) if words else "all day"
+
+
+def _regular(clock: Clock) -> bool:
+    """Tell whether the slots follow each other in time, within one day."""
+    return bool(np.all(np.diff(clock.slot_of) >= 0)) and _one_day(clock)
+
+
+def _one_day(clock: Clock) -> bool:
+    return clock.n_instants * clock.instant_seconds <= DAY_SECONDS
+
+
+def _heaviest_slots(clock: Clock, weight: NDArray[np.float64]) -> str:
+    top = np.argsort(-weight, kind="stable")[:MOST_RANGES]
+    return ", ".join(_label(clock, np.flatnonzero(clock.slot_of == s)) for s in np.sort(top))
+
+
+def _runs(numbers: NDArray[np.int64], pause: int = 0) -> list[tuple[int, int]]:
+    """Return (first, last) of each run of numbers with at most `pause` left out in between."""
+    if len(numbers) == 0:
+        return []
+    breaks = np.flatnonzero(np.diff(numbers) > 1 + pause)
+    first = np.concatenate([[0], breaks + 1])
+    last = np.concatenate([breaks, [len(numbers) - 1]])
+    return [(int(numbers[a]), int(numbers[b])) for a, b in zip(first, last, strict=True)]
+
+
+def _run_words(clock: Clock, first: int, last: int) -> str:
+    positions = np.flatnonzero((clock.slot_of >= first) & (clock.slot_of <= last))
+    begin, end = _time(clock, positions[0]), _time(clock, positions[-1] + 1)
+    if (end - begin).total_seconds() > LONG_SECONDS:
+        ends = dict.fromkeys(map(_part_of_day, (begin, end - dt.timedelta(seconds=1))))
+        return f"{' to '.join(ends)}, {_hours(begin, end)}"
+    return f"{_part_of_day(begin + (end - begin) / 2)}, {_hours(begin, end)}"
+
+
+def _part_of_day(time: dt.datetime) -> str:
+    return next(name for hour, name in PARTS_OF_DAY if time.hour < hour)
+
+
+def _label(clock: Clock, positions: NDArray[np.int64]) -> str:
+    parts = []
+    for first, last in _runs(positions)[:MOST_RANGES]:
+        begin, end = _time(clock, first), _time(clock, last + 1)
+        parts.append(_day(clock, begin) + _hours(begin, end))
+    more = len(_runs(positions)) > MOST_RANGES
+    return ", ".join(parts) + (", …" if more else "")
+
+
+def _time(clock: Clock, position: int) -> dt.datetime:
+    return clock.start + dt.timedelta(seconds=int(position) * clock.instant_seconds)
+
+
+def _hours(begin: dt.datetime, end: dt.datetime) -> str:
+    at_midnight = end.time() == dt.time() and end > begin
+    return f"{begin:%H:%M}–{'24:00' if at_midnight else f'{end:%H:%M}'}"
+
+
+def _day(clock: Clock, begin: dt.datetime) -> str:
+    if _one_day(clock):
+        return ""
+    weekly = clock.cycle is not None and clock.cycle * clock.instant_seconds == WEEK_SECONDS
+    name = WEEKDAYS[begin.weekday()]
+    return f"{name} " if weekly else f"{name} {begin:%Y-%m-%d} "

@@ -1,0 +1,168 @@
+"""Is it safe to publish? Stated rules that turn the figures into green, amber and red."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+GREEN, AMBER, RED = "green", "amber", "red"
+
+LEAST_K, MOST_ETA = 10, 1.0
+NAMED_AMBER, NAMED_RED = 0.05, 0.20
+ADVANTAGE_RED = 0.20
+COPIED_AMBER, COPIED_RED, COPIED_TIMES = 0.01, 0.20, 2.0
+
+RULES = (
+    f"Deniability test: green with k of at least {LEAST_K} and η of at most {MOST_ETA:g}; amber "
+    "with weaker settings; red if no test was made.",
+    "Re-identification: judged by the upper end of the 95 % interval, the share of released "
+    f"traces whose input user is named correctly: green up to {NAMED_AMBER:.0%}, red above "
+    f"{NAMED_RED:.0%}.",
+    "Membership: green if the attacker's advantage is no larger than the 95 % quantile of pure "
+    "chance; red if even the lower end of its interval exceeds "
+    f"{ADVANTAGE_RED:.0%}; amber between, or if there are no testing users to measure it with.",
+    "Whole copies: the share of released traces that one training user's trace holds entire: "
+    f"green up to {COPIED_AMBER:.0%}, or up to {COPIED_TIMES:g} times the share among testing "
+    f"users, who were never used; red above {COPIED_RED:.0%} if that is also more than "
+    f"{COPIED_TIMES:g} times theirs; amber between.",
+    "The whole is as bad as its worst part.",
+)
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One thing that was looked at: its colour, a heading, and the figures in words."""
+
+    level: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The worst colour, one sentence, and the reasons."""
+
+    level: str
+    sentence: str
+    reasons: tuple[Reason, ...]
+
+
+SENTENCES = {
+    GREEN: "Nothing that was measured speaks against publishing the traces.",
+    AMBER: "Publish only after weighing the points marked “look”.",
+    RED: "Do not publish these traces as they are.",
+}
+
+
+def judge(found: Mapping[str, Any]) -> Verdict:
+    """Apply `RULES` to `Findings.to_dict()`."""
+    account, privacy = found["account"], found["privacy"]
+    if account["released"] == 0:
+        reason = Reason(
+            AMBER,
+            "Nothing passed",
+            "No trace passed the test, so there is nothing to publish. Try a smaller k, a "
+            "larger η, more users or a model with fewer factors.",
+        )
+        return Verdict(AMBER, "There is nothing to publish.", (reason,))
+    reasons = (
+        _tested(account),
+        *_named(privacy["reidentification"]),
+        _membership(privacy["membership"]),
+        *_copied(privacy["copies"], privacy["test_copies"]),
+    )
+    levels = [reason.level for reason in reasons]
+    worst = next(level for level in (RED, AMBER, GREEN) if level in levels)
+    return Verdict(worst, SENTENCES[worst], reasons)
+
+
+def _tested(account: Mapping[str, Any]) -> Reason:
+    k, eta = account["k"], account["eta"]
+    if k is None:
+        text = "Every trace was released, whomever it resembles: no deniability test was made."
+        return Reason(RED, "Deniability test", text)
+    level = GREEN if k >= LEAST_K and eta <= MOST_ETA else AMBER
+    share = account["released"] / account["made"]
+    kind = "randomized " if account["randomized"] else ""
+    text = (
+        f"Each released trace passed the {kind}test: at least {k:,} input users would have made "
+        f"it about equally likely (k = {k:,}, η = {eta:g}). {percent(share)} of the traces made "
+        "passed and were released; the others were held back."
+    )
+    if account["randomized"]:
+        text = text.replace(f"at least {k:,}", f"about {k:,} or more (k is blurred by noise)")
+    return Reason(level, "Deniability test", text)
+
+
+def _named(attack: Mapping[str, Any] | None) -> Iterator[Reason]:
+    if attack is None:
+        return
+    rate, low, high, chance = (attack[x] for x in ("rate", "low", "high", "chance"))
+    level = GREEN if high <= NAMED_AMBER else AMBER if high <= NAMED_RED else RED
+    yield Reason(
+        level,
+        "Re-identification",
+        f"An attacker who knows all training traces names the input user of {percent(rate)} of "
+        f"the released traces (95 % interval {percent(low)} to {percent(high)}); blind guessing "
+        f"gets {percent(chance)}.",
+    )
+
+
+def _membership(attack: Mapping[str, Any] | None) -> Reason:
+    if attack is None:
+        return Reason(
+            AMBER,
+            "Membership not measured",
+            "Whether the release tells who was in the input can only be measured with users who "
+            "were not: run again with --split 0.2.",
+        )
+    level = (
+        GREEN
+        if attack["advantage"] <= attack["chance_high"]
+        else RED
+        if attack["low"] > ADVANTAGE_RED
+        else AMBER
+    )
+    words = {
+        GREEN: "no more than chance would give",
+        AMBER: "more than chance would give",
+        RED: "far more than chance would give",
+    }[level]
+    return Reason(
+        level,
+        "Membership",
+        "An attacker who tries to tell users of the input from others has an advantage of "
+        f"{percent(attack['advantage'])} (95 % interval {percent(attack['low'])} to "
+        f"{percent(attack['high'])}), {words}: pure chance reaches "
+        f"{percent(attack['chance_high'])} one time in twenty.",
+    )
+
+
+def _copied(
+    copies: Mapping[str, Any] | None, ordinary: Mapping[str, Any] | None
+) -> Iterator[Reason]:
+    if copies is None:
+        return
+    whole = copies["whole"]
+    usual = ordinary["whole"] if ordinary is not None else 0.0
+    fine = whole <= max(COPIED_AMBER, COPIED_TIMES * usual)
+    level = GREEN if fine else RED if whole > COPIED_RED else AMBER
+    beside = (
+        f"; among testing users, whom the model never saw, {percent(usual)} do"
+        if ordinary is not None
+        else "; what is ordinary is not known without testing users (--split 0.2)"
+    )
+    yield Reason(
+        level,
+        "Whole copies",
+        f"{percent(whole)} of the released traces agree from beginning to end with one training "
+        f"user's trace{beside}. Days spent at one place are the usual cause; others would be "
+        "copies.",
+    )
+
+
+def percent(x: float) -> str:
+    """Return a share with as many digits as it needs."""
+    digits = 0 if x >= 0.1 or x == 0 else 1 if x >= 0.01 else 2
+    return f"{100 * x:.{digits}f}\N{NO-BREAK SPACE}%"
