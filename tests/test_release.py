@@ -127,3 +127,18 @@ def test_disk_full_while_writing_traces(synthetic, tmp_path, monkeypatch):
     with pytest.raises(OutputError, match="No space left on device"):
         release(synthetic, np.ones(40, dtype=bool), tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_public_files_are_made_of_the_written_traces(synthetic, tmp_path):
+    seen = []
+
+    def page(traces):
+        seen.append(traces.read_text())
+        return "für alle"
+
+    passed = np.arange(40) < 3
+    done = release(synthetic, passed, tmp_path / "out", public_files={"page.html": page})
+    assert seen == [done.traces.read_text()]
+    public = done.folder / "page.html"
+    assert public.read_text(encoding="utf-8") == "für alle"
+    assert stat.S_IMODE(public.stat().st_mode) == stat.S_IMODE(done.traces.stat().st_mode)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -63,6 +63,7 @@ def release(
     format: Literal["csv", "parquet"] = "csv",
     manifest: Mapping[str, Any] | None = None,
     files: Mapping[str, str] | None = None,
+    public_files: Mapping[str, Callable[[Path], str]] | None = None,
     overwrite: bool = False,
 ) -> Release:
     """Write the traces that passed to `out_dir`, with a manifest beside them.
@@ -76,6 +77,8 @@ def release(
     format : "csv" or "parquet".
     manifest : what to keep about the run, for internal use; versions and counts are added.
     files : more internal text files to write, by name.
+    public_files : text files that may be published with the traces, by name: each is what its
+        function returns for the path of the written file of traces.
 
     Raises
     ------
@@ -109,6 +112,8 @@ def release(
                 handle.write(block)
         for file, text in (files or {}).items():
             _write_internal(folder / file, text)
+        for file, make in (public_files or {}).items():
+            (folder / file).write_text(make(folder / name), encoding="utf-8")
         _write_internal(folder / MARKER, json.dumps(internal, indent=2, default=_plain) + "\n")
     home = Path(out_dir)
     return Release(home, home / name, home / MARKER, counts["made"], counts["released"], events)

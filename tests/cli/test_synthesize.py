@@ -21,7 +21,9 @@ def test_release_manifest_and_report(synthesize, table, tmp_path):
     out = tmp_path / "run"
     result = synthesize("--traces-per-user", 3, "--k", 5, "--seed", 77, "--out", out)
     assert result.exit_code == 0, result.stderr
-    assert {p.name for p in out.iterdir()} == {"traces.csv", "manifest.json", "report.html"}
+    assert {p.name for p in out.iterdir()} == {
+        "traces.csv", "datasheet.html", "manifest.json", "report.html",
+    }  # fmt: skip
     for name in ("traces.csv", "manifest.json", "report.html"):
         assert str(out / name) in result.stdout
     frame = pl.read_csv(out / "traces.csv")
@@ -219,3 +221,18 @@ def test_interrupt(synthesize, tmp_path, monkeypatch):
     assert result.exit_code == 130
     assert result.stderr.rstrip().endswith("error: interrupted; nothing was left half-written")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_words_for_the_datasheet(run, table, tmp_path, quick_test):
+    out = tmp_path / "run"
+    result = run(
+        "synthesize", table, "--model", "copycat", "--out", out, "--title", "Our <city>",
+        "--licence", "CC0", "--contact", "me@example.org",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert "datasheet.html" in result.stdout
+    page = (out / "datasheet.html").read_text()
+    assert "Our &lt;city&gt;" in page and "CC0" in page and "me@example.org" in page
+    assert table.name not in page
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["publication"]["title"] == "Our <city>"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 import datetime as dt
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,8 @@ from doppeltrace.deniability.randomized import OneTracePrivacy
 from doppeltrace.evaluation import evaluate
 from doppeltrace.io.atomic import atomic_file
 from doppeltrace.release import Release, release
+from doppeltrace.report import datasheet
+from doppeltrace.report.publication import Method
 from doppeltrace.report.summary import Account, Score, render
 from doppeltrace.scorecard import Scorecard
 from doppeltrace.synthesizers import Synthesizer
@@ -180,6 +182,7 @@ class Run:
             "model": {"name": self.model.name, **settings},
             "sampling": {"traces_per_user": wish.traces_per_user, "length": wish.length},
             "deniability": None if wish.k is None else test,
+            "publication": asdict(wish.publication),
             "input": {**self.source, **size},
             "seconds": self.reporter.seconds,
             "peak_memory_mb": peak_memory_mb(),
@@ -208,11 +211,17 @@ class Run:
             format=wish.output_format,
             manifest=manifest,
             files={"report.html": render(account)},
+            public_files={datasheet.NAME: self._datasheet(manifest)},
             overwrite=wish.overwrite,
         )
         if done.released == 0:
             warn("no trace passed the test: the release is empty; try a smaller k or larger η")
         return done
+
+    def _datasheet(self, manifest: Mapping[str, Any]) -> Callable[[Path], str]:
+        """Return what makes the public page of a file of released traces."""
+        method, words = Method.of_manifest(manifest), self.wish.publication
+        return lambda traces: datasheet.datasheet(traces, method, words)
 
 
 def pass_rates(plausible: NDArray[np.int64] | None, users: int) -> list[tuple[int, float]]:

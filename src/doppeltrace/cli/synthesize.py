@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from doppeltrace.cli import options
+from doppeltrace.cli import options, publication
 from doppeltrace.cli.console import results, say, warn
 from doppeltrace.cli.options import MODEL, OUTPUT, TEST, build_model
 from doppeltrace.cli.progress import Reporter
@@ -16,6 +16,8 @@ from doppeltrace.cli.reading import Reading, takes_reading_options
 from doppeltrace.cli.run import Run, file_hash
 from doppeltrace.cli.wish import Wish
 from doppeltrace.release import Release
+from doppeltrace.report import datasheet
+from doppeltrace.report.publication import Publication
 from doppeltrace.streams import fresh_seed
 from doppeltrace.synthesizers.model_file import read_about
 
@@ -141,6 +143,11 @@ def synthesize(
             show_default=False,
         ),
     ] = None,
+    title: publication.Title = None,
+    description: publication.Description = None,
+    licence: publication.Licence = None,
+    citation: publication.Citation = None,
+    contact: publication.Contact = None,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -154,9 +161,10 @@ def synthesize(
 ) -> None:
     """Make synthetic traces of INPUT, test each of them, and release those that pass.
 
-    Writes to the output folder the traces (traces.csv or traces.parquet: the
-    only file that may be published), and for internal use manifest.json and
-    report.html, with scores if the input has testing users (--split).
+    Writes to the output folder what may be published, the traces (traces.csv
+    or traces.parquet) and datasheet.html, which describes them; and for
+    internal use manifest.json and report.html, with scores if the input has
+    testing users (--split).
 
     A folder of people flow, ten traces per user:
 
@@ -199,6 +207,13 @@ def synthesize(
         overwrite=overwrite,
         keep_model=keep_model,
         checkpoint=checkpoint,
+        publication=Publication().changed(
+            title=title,
+            description=description,
+            licence=licence,
+            citation=citation,
+            contact=contact,
+        ),
     )
     wish.check()
     wish.check_model(synthesizer)
@@ -249,5 +264,6 @@ def announce_paths(done: Release) -> None:
     """Print where everything is."""
     results.print(f"released {done.released:,} of {done.made:,} traces ({done.events:,} events)")
     results.print(f"traces    {done.traces}")
+    results.print(f"datasheet {done.folder / datasheet.NAME}  (public, like the traces)")
     results.print(f"manifest  {done.manifest}  (internal: holds the seed)")
     results.print(f"report    {done.folder / 'report.html'}  (internal)")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -11,6 +11,7 @@ import numpy as np
 from doppeltrace.deniability.randomized import one_trace_privacy
 from doppeltrace.errors import require
 from doppeltrace.io.atomic import check_destination, check_file
+from doppeltrace.report.publication import Publication
 from doppeltrace.synthesizers import Synthesizer
 from doppeltrace.synthesizers.factorized import FactorizedSynthesizer
 from doppeltrace.traces import Traces
@@ -30,6 +31,7 @@ class Wish:
     seed : of everything; kept in the manifest only.
     keep_model : file for the trained model, or None.
     checkpoint : file for the sampler's state while the run lasts, or None.
+    publication : the publisher's words on the public page.
     """
 
     out: Path
@@ -46,6 +48,7 @@ class Wish:
     overwrite: bool = False
     keep_model: Path | None = None
     checkpoint: Path | None = None
+    publication: Publication = field(default_factory=Publication)
 
     def check(self) -> None:
         """Raise what can be known to be wrong before anything is read."""
