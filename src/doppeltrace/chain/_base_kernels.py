@@ -10,9 +10,11 @@ near one, and
 With probability τ the chain draws afresh from π instead; both kinds of step leave π as it is.
 Nothing here costs more than O(z) per neighbour of a place, however many places there are.
 
-Scratch for draws is empty. Scratch for probabilities holds, for each slot and place, NaN until
-known: Σ_k w_k b_xk in the first L rows, 1 / S in the next L, the probability to stay in the
-last L.
+Scratch for draws and for a few traces is empty: what is asked for is computed. For many traces
+it holds, for each slot and place, Σ_k w_k b_xk in the first L rows, 1 / S in the next L, and in
+the next L the logarithm of the probability to stay, NaN until known; the last row holds one
+over the sum of Σ_k w_k b_xk of each slot. Sums go over k in order and are never regrouped, so
+that both ways give the same bits.
 """
 
 import numpy as np
@@ -21,17 +23,14 @@ from numba.extending import overload
 
 from doppeltrace._stream_kernels import below, uniform
 from doppeltrace.chain import _protocol
-from doppeltrace.chain._protocol import accepts, is_chain
+from doppeltrace.chain._protocol import MANY, accepts, is_chain, log_probability
 from doppeltrace.chain.base_chain import BaseChain
-
-_SUMS = {"fastmath": {"contract", "reassoc", "nsz"}}
-
 
 # Helpers take arrays, not the chain: passing so many arrays by value would cost more than the
 # sums themselves.
 
 
-@njit(cache=True, **_SUMS)
+@njit(cache=True)
 def _weighted(A, user, D, slot, rows, r):
     """Return Σ_k a_nk d_lk rows[r, k]."""
     total = 0.0
@@ -83,35 +82,84 @@ def _lift_between(start, neighbour, lift, here, there):
 
 
 @njit(cache=True)
-def _stay(A, user, D, slot, B, lift_B, start, neighbour, lift, here, likes, eases):
+def _fill(A, user, D, slot, rows_t, out):
+    """Write Σ_k a_nk d_lk rows_t[k, x] of every place x to out (≥ X,); rows_t (z, X)."""
+    z, n_places = rows_t.shape
+    out[:n_places] = 0.0
+    for k in range(0, z - 1, 2):
+        v = A[user, k] * D[slot, k]
+        w = A[user, k + 1] * D[slot, k + 1]
+        for x in range(n_places):
+            out[x] = (out[x] + v * rows_t[k, x]) + w * rows_t[k + 1, x]
+    if z % 2:
+        w = A[user, z - 1] * D[slot, z - 1]
+        for x in range(n_places):
+            out[x] += w * rows_t[z - 1, x]
+
+
+@njit(cache=True)
+def _known_step_stay(start, neighbour, lift, here, likes, eases):
     """Return the probability to stay of a step along the base: to propose it, or to reject.
 
-    likes, eases : (X,) Σ_k w_k b_xk and 1 / S of this slot, NaN where not known yet.
+    likes, eases : (≥ X,) Σ_k w_k b_xk and 1 / S of this slot.
     """
-    stay = 0.0
     ease = eases[here]
+    stay = _lift_between(start, neighbour, lift, here, here) * likes[here] * ease
     for e in range(start[here], start[here + 1]):
         b = neighbour[e]
-        if np.isnan(eases[b]):
-            eases[b] = 1.0 / _weighted(A, user, D, slot, lift_B, b)
-        if np.isnan(likes[b]):
-            likes[b] = _weighted(A, user, D, slot, B, b)
-        if b == here:
-            stay += lift[e] * likes[b] * ease
-        elif eases[b] < ease:  # may be rejected
-            stay += lift[e] * likes[b] * (ease - eases[b])
+        lost = ease - eases[b]
+        stay += lift[e] * likes[b] * (lost if lost > 0.0 else 0.0)
     return stay
 
 
+@njit(cache=True)
+def _step_stay(A, user, D, slot, B, lift_B, start, neighbour, lift, here):
+    """Return the same without tables."""
+    ease = 1.0 / _weighted(A, user, D, slot, lift_B, here)
+    like = _weighted(A, user, D, slot, B, here)
+    stay = _lift_between(start, neighbour, lift, here, here) * like * ease
+    for e in range(start[here], start[here + 1]):
+        b = neighbour[e]
+        lost = ease - 1.0 / _weighted(A, user, D, slot, lift_B, b)
+        if lost > 0.0:
+            stay += lift[e] * _weighted(A, user, D, slot, B, b) * lost
+    return stay
+
+
+@njit(cache=True, inline="always")
+def _like(chain, user, slot, place, scratch):
+    """Return Σ_k w_k b_xk, which is π up to a factor."""
+    if len(scratch) > 0:
+        return scratch[slot, place]
+    return _weighted(chain.A, user, chain.D, slot, chain.B, place)
+
+
+@njit(cache=True, inline="always")
+def _ease(chain, user, slot, place, scratch):
+    """Return 1 / S(place)."""
+    if len(scratch) > 0:
+        return scratch[chain.D.shape[0] + slot, place]
+    return 1.0 / _weighted(chain.A, user, chain.D, slot, chain.lift_B, place)
+
+
+@njit(cache=True, inline="always")
+def _afresh(chain, user, slot, scratch):
+    """Return the factor that makes likes a distribution."""
+    if len(scratch) > 0:
+        return scratch[3 * chain.D.shape[0], slot]
+    return 1.0 / _weighted(chain.A, user, chain.D, slot, chain.B_sum, 0)
+
+
 @overload(_protocol.scratch_shape)
-def _scratch_shape(chain, for_draws):
+def _scratch_shape(chain, purpose):
     if not is_chain(chain, BaseChain):
         return None
 
-    def scratch_shape(chain, for_draws):
-        if for_draws:
+    def scratch_shape(chain, purpose):
+        if purpose != MANY:
             return (0, 0)
-        return (3 * chain.D.shape[0], chain.B.shape[0])
+        n_slots = chain.D.shape[0]
+        return (3 * n_slots + 1, max(chain.B.shape[0], n_slots))
 
     return scratch_shape
 
@@ -122,7 +170,18 @@ def _prepare(chain, user, scratch):
         return None
 
     def prepare(chain, user, scratch):
-        scratch[:] = np.nan
+        if len(scratch) == 0:
+            return
+        n_slots = chain.D.shape[0]
+        for slot in range(n_slots):
+            _fill(chain.A, user, chain.D, slot, chain.B_t, scratch[slot])
+            ease = scratch[n_slots + slot]
+            _fill(chain.A, user, chain.D, slot, chain.lift_B_t, ease)
+            for x in range(chain.B.shape[0]):
+                ease[x] = 1.0 / ease[x]
+            total = _weighted(chain.A, user, chain.D, slot, chain.B_sum, 0)
+            scratch[3 * n_slots, slot] = 1.0 / total
+        scratch[2 * n_slots : 3 * n_slots] = np.nan
 
     return prepare
 
@@ -164,75 +223,76 @@ def _draw_next(chain, user, slot, here, scratch, state):
     return draw_next
 
 
-@overload(_protocol.first_probability, inline="always")
-def _first_probability(chain, user, slot, place, scratch):
+@overload(_protocol.log_first, inline="always")
+def _log_first(chain, user, slot, place, scratch):
     if not is_chain(chain, BaseChain):
         return None
 
-    def first_probability(chain, user, slot, place, scratch):
-        if np.isnan(scratch[slot, place]):
-            scratch[slot, place] = _weighted(chain.A, user, chain.D, slot, chain.B, place)
-        return scratch[slot, place] / _weighted(chain.A, user, chain.D, slot, chain.B_sum, 0)
+    def log_first(chain, user, slot, place, scratch):
+        like = _like(chain, user, slot, place, scratch)
+        return log_probability(like * _afresh(chain, user, slot, scratch))
 
-    return first_probability
+    return log_first
 
 
-@overload(_protocol.move_probability, inline="always")
-def _move_probability(chain, user, slot, here, there, scratch):
+@overload(_protocol.log_move, inline="always")
+def _log_move(chain, user, slot, here, there, scratch):
     if not is_chain(chain, BaseChain):
         return None
 
-    def move_probability(chain, user, slot, here, there, scratch):
-        ease_row = chain.D.shape[0] + slot
-        if np.isnan(scratch[slot, there]):
-            scratch[slot, there] = _weighted(chain.A, user, chain.D, slot, chain.B, there)
-        if np.isnan(scratch[ease_row, there]):
-            scratch[ease_row, there] = 1.0 / _weighted(
-                chain.A, user, chain.D, slot, chain.lift_B, there
-            )
-        if np.isnan(scratch[ease_row, here]):
-            scratch[ease_row, here] = 1.0 / _weighted(
-                chain.A, user, chain.D, slot, chain.lift_B, here
-            )
+    def log_move(chain, user, slot, here, there, scratch):
         lift = _lift_between(chain.start, chain.neighbour, chain.lift, here, there)
-        step = lift * min(scratch[ease_row, here], scratch[ease_row, there])
-        afresh = 1.0 / _weighted(chain.A, user, chain.D, slot, chain.B_sum, 0)
-        return scratch[slot, there] * (chain.jump * afresh + (1.0 - chain.jump) * step)
+        step = lift * min(
+            _ease(chain, user, slot, here, scratch), _ease(chain, user, slot, there, scratch)
+        )
+        afresh = _afresh(chain, user, slot, scratch)
+        like = _like(chain, user, slot, there, scratch)
+        return log_probability(like * (chain.jump * afresh + (1.0 - chain.jump) * step))
 
-    return move_probability
+    return log_move
 
 
-@overload(_protocol.stay_probability, inline="always")
-def _stay_probability(chain, user, slot, here, scratch):
+@njit(cache=True)
+def _log_of_stay(chain, user, slot, here, scratch):
+    """Return ln Q(here | here)."""
+    n_slots = chain.D.shape[0]
+    if len(scratch) > 0:
+        step = _known_step_stay(
+            chain.start, chain.neighbour, chain.lift, here, scratch[slot], scratch[n_slots + slot]
+        )
+    else:
+        step = _step_stay(
+            chain.A, user, chain.D, slot, chain.B, chain.lift_B, chain.start, chain.neighbour,
+            chain.lift, here,
+        )  # fmt: skip
+    afresh = _like(chain, user, slot, here, scratch) * _afresh(chain, user, slot, scratch)
+    return log_probability(chain.jump * afresh + (1.0 - chain.jump) * step)
+
+
+@overload(_protocol.log_stay, inline="always")
+def _log_stay(chain, user, slot, here, scratch):
     if not is_chain(chain, BaseChain):
         return None
 
-    def stay_probability(chain, user, slot, here, scratch):
-        ease_row = chain.D.shape[0] + slot
-        stay_row = ease_row + chain.D.shape[0]
-        if np.isnan(scratch[stay_row, here]):
-            if np.isnan(scratch[ease_row, here]):
-                scratch[ease_row, here] = 1.0 / _weighted(
-                    chain.A, user, chain.D, slot, chain.lift_B, here
-                )
-            step = _stay(
-                chain.A, user, chain.D, slot, chain.B, chain.lift_B, chain.start, chain.neighbour,
-                chain.lift, here, scratch[slot], scratch[ease_row],
-            )  # fmt: skip
-            afresh = scratch[slot, here] / _weighted(chain.A, user, chain.D, slot, chain.B_sum, 0)
-            stay = chain.jump * afresh + (1.0 - chain.jump) * step
-            scratch[stay_row, here] = min(stay, 1.0)  # rounding must not make ln p positive
-        return scratch[stay_row, here]
+    def log_stay(chain, user, slot, here, scratch):
+        if len(scratch) == 0:
+            return _log_of_stay(chain, user, slot, here, scratch)
+        row = 2 * chain.D.shape[0] + slot
+        if np.isnan(scratch[row, here]):
+            scratch[row, here] = _log_of_stay(chain, user, slot, here, scratch)
+        return scratch[row, here]
 
-    return stay_probability
+    return log_stay
 
 
-@overload(_protocol.known_stay, inline="always")
-def _known_stay(chain, slot, here, scratch):
+@overload(_protocol.known_log_stay, inline="always")
+def _known_log_stay(chain, slot, here, scratch):
     if not is_chain(chain, BaseChain):
         return None
 
-    def known_stay(chain, slot, here, scratch):
+    def known_log_stay(chain, slot, here, scratch):
+        if len(scratch) == 0:
+            return np.nan
         return scratch[2 * chain.D.shape[0] + slot, here]
 
-    return known_stay
+    return known_log_stay

@@ -1,13 +1,13 @@
 """The paper's chain: proposals and targets are clamped low-rank reconstructions.
 
 Q*_n(x_b | x_a) ∝ max(φ, Σ_k a_nk b_ak c_bk) and π_{n,l}(x) ∝ max(φ, Σ_k a_nk b_xk d_lk).
-A row of either costs O(X z). What is known of a user is kept in scratch, NaN until then:
+A row of either costs O(X z). What is known of a user is kept in scratch:
 
-    row 0            one over the sums of the rows of Q*, before normalisation
-    row 1            sums of π of each slot, before normalisation
+    row 0            one over the sums of the rows of Q*, before normalisation; NaN until known
+    row 1            sums of π of each slot, before normalisation (for probabilities only)
     rows 2, 3        buffers
     next L rows      π of each slot, not normalised (for probabilities only)
-    next L rows      probabilities to stay (for probabilities only)
+    next L rows      logarithms of the probabilities to stay, NaN until known (likewise)
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from numba.extending import overload
 
 from doppeltrace._stream_kernels import uniform
 from doppeltrace.chain import _protocol
-from doppeltrace.chain._protocol import accepts, is_chain
+from doppeltrace.chain._protocol import DRAWS, accepts, is_chain, log_probability
 from doppeltrace.chain.factor_chain import FactorChain
 
 _SUMS = {"fastmath": {"contract", "reassoc", "nsz"}}  # sums may be vectorised; NaN stays NaN
@@ -156,11 +156,7 @@ def _visit(chain, user, slot, place):
 @njit(cache=True)
 def _visits(chain, user, slot, out):
     """Write π_{n,slot}, not normalised, to out (≥ X,) and return its sum."""
-    total = 0.0
-    for x in range(chain.C_t.shape[1]):
-        out[x] = _visit(chain, user, slot, x)
-        total += out[x]
-    return total
+    return _weights(chain.visit_A, user, chain.D, slot, chain.visit_B_t, chain.floor, out)
 
 
 @njit(cache=True)
@@ -186,7 +182,7 @@ def _rejected(forward, backward, pi, n_places, scale):
 
 @njit(cache=True)
 def _fill_stays(chain, user, here, scratch):
-    """Write Q_{n,l}(here | here) of every slot l to scratch.
+    """Write ln Q_{n,l}(here | here) of every slot l to scratch.
 
     A chain stays when it proposes to, or when it rejects:
     Q(a|a) = Q*(a|a) + Σ_{b≠a} max(0, Q*(b|a) − Q*(a|b) π(b) / π(a)),
@@ -196,9 +192,6 @@ def _fill_stays(chain, user, here, scratch):
     n_slots = chain.D.shape[0]
     pi = scratch[_TABLES : _TABLES + n_slots]
     stays = scratch[_TABLES + n_slots :]
-    if np.isnan(pi[0, 0]):
-        for slot in range(n_slots):
-            _visits(chain, user, slot, pi[slot])
     _know_all_sums(chain, user, scratch)
     inverse = scratch[_INVERSE_SUMS]
     backward = scratch[_BUFFER]
@@ -212,18 +205,17 @@ def _fill_stays(chain, user, here, scratch):
     proposed = forward[here]
     forward[here] = 0.0  # proposing to stay is added by itself
     for slot in range(n_slots):
-        stays[slot, here] = proposed + _rejected(
-            forward, backward, pi[slot], n_places, 1.0 / pi[slot, here]
-        )
+        rejected = _rejected(forward, backward, pi[slot], n_places, 1.0 / pi[slot, here])
+        stays[slot, here] = log_probability(proposed + rejected)
 
 
 @overload(_protocol.scratch_shape)
-def _scratch_shape(chain, for_draws):
+def _scratch_shape(chain, purpose):
     if not is_chain(chain, FactorChain):
         return None
 
-    def scratch_shape(chain, for_draws):
-        tables = 0 if for_draws else 2 * chain.D.shape[0]
+    def scratch_shape(chain, purpose):
+        tables = 0 if purpose == DRAWS else 2 * chain.D.shape[0]
         return (_TABLES + tables, max(chain.C_t.shape[1], chain.D.shape[0]))
 
     return scratch_shape
@@ -236,10 +228,12 @@ def _prepare(chain, user, scratch):
 
     def prepare(chain, user, scratch):
         scratch[_INVERSE_SUMS] = np.nan
-        scratch[_SLOT_SUMS] = np.nan
         if len(scratch) > _TABLES:
-            scratch[_TABLES, 0] = np.nan
-            scratch[_TABLES + chain.D.shape[0] :] = np.nan
+            n_slots = chain.D.shape[0]
+            for slot in range(n_slots):
+                total = _visits(chain, user, slot, scratch[_TABLES + slot])
+                scratch[_SLOT_SUMS, slot] = total
+            scratch[_TABLES + n_slots :] = np.nan
 
     return prepare
 
@@ -274,56 +268,53 @@ def _draw_next(chain, user, slot, here, scratch, state):
     return draw_next
 
 
-@overload(_protocol.first_probability, inline="always")
-def _first_probability(chain, user, slot, place, scratch):
+@overload(_protocol.log_first, inline="always")
+def _log_first(chain, user, slot, place, scratch):
     if not is_chain(chain, FactorChain):
         return None
 
-    def first_probability(chain, user, slot, place, scratch):
-        if np.isnan(scratch[_SLOT_SUMS, slot]):
-            scratch[_SLOT_SUMS, slot] = _visits(chain, user, slot, scratch[_BUFFER])
-        return _visit(chain, user, slot, place) / scratch[_SLOT_SUMS, slot]
+    def log_first(chain, user, slot, place, scratch):
+        return log_probability(scratch[_TABLES + slot, place] / scratch[_SLOT_SUMS, slot])
 
-    return first_probability
+    return log_first
 
 
-@overload(_protocol.move_probability, inline="always")
-def _move_probability(chain, user, slot, here, there, scratch):
+@overload(_protocol.log_move, inline="always")
+def _log_move(chain, user, slot, here, there, scratch):
     if not is_chain(chain, FactorChain):
         return None
 
-    def move_probability(chain, user, slot, here, there, scratch):
+    def log_move(chain, user, slot, here, there, scratch):
         if np.isnan(scratch[_INVERSE_SUMS, here]):
             _know_all_sums(chain, user, scratch)  # the stays will need them all
-        odds = _visit(chain, user, slot, there) / _visit(chain, user, slot, here)
-        return min(
-            _proposal(chain, user, here, there, scratch),
-            _proposal(chain, user, there, here, scratch) * odds,
-        )
+        odds = scratch[_TABLES + slot, there] / scratch[_TABLES + slot, here]
+        forward = _proposal(chain, user, here, there, scratch)
+        backward = _proposal(chain, user, there, here, scratch)
+        return log_probability(min(forward, backward * odds))
 
-    return move_probability
+    return log_move
 
 
-@overload(_protocol.stay_probability, inline="always")
-def _stay_probability(chain, user, slot, here, scratch):
+@overload(_protocol.log_stay, inline="always")
+def _log_stay(chain, user, slot, here, scratch):
     if not is_chain(chain, FactorChain):
         return None
 
-    def stay_probability(chain, user, slot, here, scratch):
+    def log_stay(chain, user, slot, here, scratch):
         row = _TABLES + chain.D.shape[0] + slot
         if np.isnan(scratch[row, here]):
             _fill_stays(chain, user, here, scratch)
         return scratch[row, here]
 
-    return stay_probability
+    return log_stay
 
 
-@overload(_protocol.known_stay, inline="always")
-def _known_stay(chain, slot, here, scratch):
+@overload(_protocol.known_log_stay, inline="always")
+def _known_log_stay(chain, slot, here, scratch):
     if not is_chain(chain, FactorChain):
         return None
 
-    def known_stay(chain, slot, here, scratch):
+    def known_log_stay(chain, slot, here, scratch):
         return scratch[_TABLES + chain.D.shape[0] + slot, here]
 
-    return known_stay
+    return known_log_stay

@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 from doppeltrace._stream_kernels import seed_stream
-from doppeltrace.chain._protocol import draw_first, draw_next, prepare, scratch_shape
+from doppeltrace.chain._protocol import DRAWS, draw_first, draw_next, prepare, scratch_shape
 
 
 @njit(cache=True, nogil=True)
@@ -15,7 +15,7 @@ def sample_traces(first, last, chain, users, slots, key, out):
     out : (N, traces per user, T) int32.
     """
     state = np.empty(4, np.uint64)
-    scratch = np.empty(scratch_shape(chain, True))
+    scratch = np.empty(scratch_shape(chain, DRAWS))
     for u in range(first, last):
         n = users[u]
         seed_stream(key, n, state)

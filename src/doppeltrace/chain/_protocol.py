@@ -3,13 +3,20 @@
 A *chain* is a NamedTuple of arrays. Each function below is a name only; a file per kind of
 chain (`_factor_kernels.py`, `_base_kernels.py`) gives it a body with
 `numba.extending.overload`, chosen by the NamedTuple's class. One sampling kernel and one
-deniability kernel thus serve every chain. Probabilities are float64. `scratch` is a float64
-array of `scratch_shape`, for draws or for probabilities, which belongs to one user at a time.
+deniability kernel thus serve every chain. Logarithms of probabilities are float64 and never
+positive. `scratch` is a float64 array of the shape for one purpose (`DRAWS`, `FEW` or `MANY`),
+which belongs to one user at a time.
 """
+
+import math
 
 from numba import njit, types
 
 from doppeltrace._stream_kernels import uniform
+
+
+DRAWS, FEW, MANY = range(3)
+"""What scratch is for: draws, or the probabilities of a few or of many traces of a user."""
 
 
 def is_chain(chain, kind: type) -> bool:
@@ -17,13 +24,13 @@ def is_chain(chain, kind: type) -> bool:
     return isinstance(chain, types.BaseNamedTuple) and chain.instance_class is kind
 
 
-def scratch_shape(chain, for_draws):
-    """Return the shape of the scratch for draws, or for probabilities."""
+def scratch_shape(chain, purpose):
+    """Return the shape of the scratch for a purpose."""
     raise TypeError
 
 
 def prepare(chain, user, scratch):
-    """Forget what scratch holds of another user; call before anything else for this user."""
+    """Make scratch this user's; call before anything else for this user."""
     raise TypeError
 
 
@@ -37,24 +44,30 @@ def draw_next(chain, user, slot, here, scratch, state):
     raise TypeError
 
 
-def first_probability(chain, user, slot, place, scratch):
-    """Return π_{n,slot}(place)."""
+def log_first(chain, user, slot, place, scratch):
+    """Return ln π_{n,slot}(place)."""
     raise TypeError
 
 
-def move_probability(chain, user, slot, here, there, scratch):
-    """Return Q_{n,slot}(there | here), there ≠ here."""
+def log_move(chain, user, slot, here, there, scratch):
+    """Return ln Q_{n,slot}(there | here), there ≠ here."""
     raise TypeError
 
 
-def stay_probability(chain, user, slot, here, scratch):
-    """Return Q_{n,slot}(here | here)."""
+def log_stay(chain, user, slot, here, scratch):
+    """Return ln Q_{n,slot}(here | here)."""
     raise TypeError
 
 
-def known_stay(chain, slot, here, scratch):
-    """Return Q_{n,slot}(here | here) if scratch holds it already, else NaN."""
+def known_log_stay(chain, slot, here, scratch):
+    """Return ln Q_{n,slot}(here | here) if scratch holds it already, else NaN."""
     raise TypeError
+
+
+@njit(cache=True, inline="always")
+def log_probability(probability):
+    """Return ln p ≤ 0: rounding may lift a probability above one, and must not lift a bin."""
+    return math.log(min(probability, 1.0))
 
 
 @njit(cache=True, inline="always")

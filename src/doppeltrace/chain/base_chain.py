@@ -20,11 +20,12 @@ class BaseChain(NamedTuple):
     A (users, z), B (places, z), D (slots, z), float64, levelled: see `_levelled`.
     B_sum : (1, z) column sums of B. cut, other : (z, places), an alias table per column of B.
     start, neighbour, lift : the base K in CSR form; symmetric, its diagonal positive.
-    lift_B : (places, z) = K B. jump : τ, probability of a fresh draw from π.
+    lift_B : (places, z) = K B. B_t, lift_B_t : (z, places), transposed. jump : τ, probability of a fresh draw from π.
     """
 
     A: NDArray[np.float64]
     B: NDArray[np.float64]
+    B_t: NDArray[np.float64]
     D: NDArray[np.float64]
     B_sum: NDArray[np.float64]
     cut: NDArray[np.float64]
@@ -33,6 +34,7 @@ class BaseChain(NamedTuple):
     neighbour: NDArray[np.int32]
     lift: NDArray[np.float64]
     lift_B: NDArray[np.float64]
+    lift_B_t: NDArray[np.float64]
     jump: float
 
 
@@ -41,9 +43,11 @@ def base_chain(theta: Factors, base: csr_array, jump: float) -> BaseChain:
     base = base.sorted_indices()
     a, b, d = _levelled(theta.A, theta.B, theta.D)
     cut, other = _alias_tables(b)
+    lift_b = np.ascontiguousarray(base @ b)
     return BaseChain(
         a,
         b,
+        np.ascontiguousarray(b.T),
         d,
         b.sum(axis=0, keepdims=True),
         cut,
@@ -51,7 +55,8 @@ def base_chain(theta: Factors, base: csr_array, jump: float) -> BaseChain:
         base.indptr.astype(np.int64),
         base.indices.astype(np.int32),
         base.data.astype(np.float64),
-        np.ascontiguousarray(base @ b),
+        lift_b,
+        np.ascontiguousarray(lift_b.T),
         jump,
     )
 

@@ -17,8 +17,8 @@ class FactorChain(NamedTuple):
     """Q* from (A, B, C) and π from (visit_A, visit_B, D); see `_factor_kernels`.
 
     A, visit_A (users, Z), B, C, visit_B (places, Z), D (slots, Z), float64, with zero columns up
-    to Z, a multiple of eight; B_t and C_t (Z, places) are B and C transposed. PPMTF shares A and B
-    between both parts.
+    to Z, a multiple of eight; B_t, C_t and visit_B_t (Z, places) are transposed. PPMTF shares A and
+    B between both parts.
     """
 
     A: NDArray[np.float64]
@@ -28,6 +28,7 @@ class FactorChain(NamedTuple):
     C_t: NDArray[np.float64]
     visit_A: NDArray[np.float64]
     visit_B: NDArray[np.float64]
+    visit_B_t: NDArray[np.float64]
     D: NDArray[np.float64]
     floor: float
 
@@ -45,6 +46,7 @@ def factor_chain(
         np.ascontiguousarray(_padded(transitions.C).T),
         _padded(visits.A),
         _padded(visits.B),
+        np.ascontiguousarray(_padded(visits.B).T),
         _padded(visits.D),
         floor,
     )

@@ -7,18 +7,18 @@ the bin therefore gives the same answer as adding everything; so does leaving ou
 stays of a user whom the stays that are known already put below it.
 """
 
-import math
-
 import numpy as np
 from numba import njit
 
 from doppeltrace.chain._protocol import (
-    first_probability,
-    known_stay,
-    move_probability,
+    FEW,
+    MANY,
+    known_log_stay,
+    log_first,
+    log_move,
+    log_stay,
     prepare,
     scratch_shape,
-    stay_probability,
 )
 
 SLACK = 1e-6
@@ -26,40 +26,32 @@ SLACK = 1e-6
 
 
 @njit(cache=True)
-def _log(probability):
-    """Return ln p ≤ 0: rounding may lift a probability above one, and must not lift a bin."""
-    return math.log(min(probability, 1.0))
-
-
-@njit(cache=True)
 def _bound_stays(chain, traces, y, slots, scratch, value):
     """Return value plus the stays that are already known: an upper bound of ln p."""
     for t in range(1, len(slots)):
         if traces[y, t] == traces[y, t - 1]:
-            known = known_stay(chain, slots[t], traces[y, t], scratch)
-            if known > 0.0:
-                value += _log(known)
+            known = known_log_stay(chain, slots[t], traces[y, t], scratch)
+            if known <= 0.0:  # not so if it is NaN
+                value += known
     return value
 
 
 @njit(cache=True)
 def _log_likelihood(chain, user, traces, y, slots, scratch, lower):
     """Return ln p(traces[y] = M(user)), or −inf as soon as it is known to be at most `lower`."""
-    value = _log(first_probability(chain, user, slots[0], traces[y, 0], scratch))
+    value = log_first(chain, user, slots[0], traces[y, 0], scratch)
     if value <= lower:
         return -np.inf
     for t in range(1, len(slots)):
         if traces[y, t] != traces[y, t - 1]:
-            value += _log(
-                move_probability(chain, user, slots[t], traces[y, t - 1], traces[y, t], scratch)
-            )
+            value += log_move(chain, user, slots[t], traces[y, t - 1], traces[y, t], scratch)
             if value <= lower:
                 return -np.inf
     if _bound_stays(chain, traces, y, slots, scratch, value) <= lower - SLACK:
         return -np.inf
     for t in range(1, len(slots)):
         if traces[y, t] == traces[y, t - 1]:
-            value += _log(stay_probability(chain, user, slots[t], traces[y, t], scratch))
+            value += log_stay(chain, user, slots[t], traces[y, t], scratch)
             if value <= lower:
                 return -np.inf
     return value
@@ -71,7 +63,7 @@ def log_likelihoods(first, last, chain, users, traces, slots, out):
 
     traces (N, T); out (N, len(users)).
     """
-    scratch = np.empty(scratch_shape(chain, False))
+    scratch = np.empty(scratch_shape(chain, MANY))
     for u in range(first, last):
         prepare(chain, users[u], scratch)
         for y in range(len(traces)):
@@ -84,7 +76,7 @@ def own_log_likelihoods(first, last, chain, owners, starts, traces, slots, out):
 
     traces are sorted by owner: owners[u]'s traces are starts[u] … starts[u + 1] − 1.
     """
-    scratch = np.empty(scratch_shape(chain, False))
+    scratch = np.empty(scratch_shape(chain, FEW))
     for u in range(first, last):
         prepare(chain, owners[u], scratch)
         for y in range(starts[u], starts[u + 1]):
@@ -97,7 +89,7 @@ def count_in_bin(first, last, chain, verifiers, traces, owner, slots, lower, upp
 
     Adds those of verifiers[first] … verifiers[last − 1] to counts (N,).
     """
-    scratch = np.empty(scratch_shape(chain, False))
+    scratch = np.empty(scratch_shape(chain, MANY))
     for v in range(first, last):
         m = verifiers[v]
         prepare(chain, m, scratch)
