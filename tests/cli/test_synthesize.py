@@ -22,7 +22,7 @@ def test_release_manifest_and_report(synthesize, table, tmp_path):
     result = synthesize("--traces-per-user", 3, "--k", 5, "--seed", 77, "--out", out)
     assert result.exit_code == 0, result.stderr
     assert {p.name for p in out.iterdir()} == {
-        "traces.csv", "datasheet.html", "manifest.json", "report.html",
+        "traces.csv", "datasheet.html", "manifest.json", "report.html", "findings.json",
     }  # fmt: skip
     for name in ("traces.csv", "manifest.json", "report.html"):
         assert str(out / name) in result.stdout
@@ -39,7 +39,9 @@ def test_release_manifest_and_report(synthesize, table, tmp_path):
     assert set(manifest["seconds"]) >= {"reading", "training", "synthesis", "deniability test"}
     assert manifest["peak_memory_mb"] > 10
     page = (out / "report.html").read_text()
-    assert "60</strong> of 120" in page and "do not publish" in page
+    assert "60</strong> synthetic traces released, of 120" in page and "do not publish" in page
+    assert "--split 0.2" in page  # without testing users it says what is missing
+    assert (out / "findings.json").stat().st_mode & 0o077 == 0
 
 
 def test_the_seed_is_secret(synthesize, tmp_path):
@@ -50,7 +52,7 @@ def test_the_seed_is_secret(synthesize, tmp_path):
     seed = json.loads((tmp_path / "b" / "manifest.json").read_text())["seed"]
     assert seed > 2**64  # 128 bits of the operating system
     for folder, number in (("a", 918273645), ("b", seed)):
-        for name in ("traces.csv", "report.html"):
+        for name in ("traces.csv", "report.html", "findings.json"):
             assert str(number) not in (tmp_path / folder / name).read_text()
     for result in (given, drawn):
         assert "918273645" not in result.output and str(seed) not in result.output
@@ -75,7 +77,7 @@ def test_without_a_test(synthesize, tmp_path):
     assert "warning: no deniability test" in result.stderr
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
     assert manifest["deniability"] is None and manifest["traces"]["released"] == 40
-    assert "without a deniability test" in (tmp_path / "run" / "report.html").read_text()
+    assert "no deniability test was made" in (tmp_path / "run" / "report.html").read_text()
 
 
 def test_overwrite(synthesize, tmp_path):

@@ -25,8 +25,11 @@ from doppeltrace.evaluation import evaluate
 from doppeltrace.io.atomic import atomic_file
 from doppeltrace.release import Release, release
 from doppeltrace.report import datasheet
+from doppeltrace.report.account import Account
+from doppeltrace.report.clusters import factors_of
+from doppeltrace.report.findings import find
+from doppeltrace.report.internal import internal_files
 from doppeltrace.report.publication import Method
-from doppeltrace.report.summary import Account, Score, render
 from doppeltrace.scorecard import Scorecard
 from doppeltrace.synthesizers import Synthesizer
 from doppeltrace.synthesizers.chained import ChainSynthesizer
@@ -34,12 +37,10 @@ from doppeltrace.synthesizers.factorized import FactorizedSynthesizer
 from doppeltrace.synthesizers.model_file import remove_model
 from doppeltrace.traces import SyntheticTraces, Traces
 
-SHOWN_K = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """Traces and what their test said; `plausible` is None where it was not counted in full."""
+    """Traces and what their test said; `plausible` is counted up to k only, unless asked for."""
 
     synthetic: SyntheticTraces
     passed: NDArray[np.bool_]
@@ -74,7 +75,7 @@ class Run:
                 self.score = evaluate(train=train, test=test, synthetic=leaving)
         with reporter.phase("release"):
             with self._kept_model():
-                done = self._release(train, made, title)
+                done = self._release(train, test, made, title)
             if wish.checkpoint is not None:
                 remove_model(wish.checkpoint)
         return done
@@ -130,7 +131,7 @@ class Run:
                 count_all=wish.count_all,
                 callback=self.reporter,
             )
-        return Made(synthetic, result.passed, result.plausible if wish.count_all else None)
+        return Made(synthetic, result.passed, result.plausible)
 
     def _make_randomized(self, epsilon0: float) -> Made:
         """Make as many traces in all, of users drawn at random, and test each at random."""
@@ -161,7 +162,7 @@ class Run:
             partial.chmod(0o600)
             yield
 
-    def _release(self, train: Traces, made: Made, title: str) -> Release:
+    def _release(self, train: Traces, test: Traces | None, made: Made, title: str) -> Release:
         wish, score = self.wish, self.score
         settings = settings_of(self.model)
         size = {
@@ -170,18 +171,18 @@ class Run:
             "slots": train.clock.n_slots,
             "events": train.n_events,
         }
-        test: dict[str, Any] = {"k": wish.k, "eta": wish.eta, "verifiers": wish.verifiers}
+        tested: dict[str, Any] = {"k": wish.k, "eta": wish.eta, "verifiers": wish.verifiers}
         if made.privacy is not None:
             epsilon, delta = made.privacy.epsilon, made.privacy.delta
-            test |= {"epsilon0": wish.epsilon0, "epsilon": epsilon, "delta": delta}
-            test["applies_to"] = "one trace alone, of a model that does not depend on the input"
+            tested |= {"epsilon0": wish.epsilon0, "epsilon": epsilon, "delta": delta}
+            tested["applies_to"] = "one trace alone, of a model that does not depend on the input"
         manifest = {
             "started": self.started.isoformat(timespec="seconds"),
             "finished": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
             "seed": wish.seed,
             "model": {"name": self.model.name, **settings},
             "sampling": {"traces_per_user": wish.traces_per_user, "length": wish.length},
-            "deniability": None if wish.k is None else test,
+            "deniability": None if wish.k is None else tested,
             "publication": asdict(wish.publication),
             "input": {**self.source, **size},
             "seconds": self.reporter.seconds,
@@ -190,8 +191,16 @@ class Run:
         }
         account = Account(
             title=title,
-            settings={"model": self.model.name, **_shown(settings), **_shown(test)},
-            input={"source": str(self.source.get("path", "")), **_shown(size)},
+            settings={
+                "model": self.model.name,
+                **_shown(settings),
+                **_shown({"traces_per_user": wish.traces_per_user, "length": wish.length}),
+                **_shown({} if wish.k is None else tested),
+            },
+            input={
+                "source": str(self.source.get("path", "")),
+                "events": f"{train.n_events:,}",
+            },
             effort={
                 **{phase: readable_time(s) for phase, s in self.reporter.seconds.items()},
                 "peak memory": f"{peak_memory_mb():,.0f} MB",
@@ -200,9 +209,18 @@ class Run:
             released=int(made.passed.sum()),
             k=wish.k,
             eta=wish.eta,
-            pass_rates=pass_rates(made.plausible, train.n_users),
-            scores=[] if score is None else score_rows(score),
+            counted_all=wish.count_all or made.privacy is not None,
             randomized=made.privacy is not None,
+            verifiers=wish.verifiers,
+        )
+        findings = find(
+            train=train,
+            test=test,
+            released=made.synthetic.select(made.passed),
+            account=account,
+            score=score,
+            factors=factors_of(self.model),
+            plausible=made.plausible,
         )
         done = release(
             made.synthetic,
@@ -210,7 +228,7 @@ class Run:
             wish.out,
             format=wish.output_format,
             manifest=manifest,
-            files={"report.html": render(account)},
+            files=internal_files(findings),
             public_files={datasheet.NAME: self._datasheet(manifest)},
             overwrite=wish.overwrite,
         )
@@ -222,36 +240,6 @@ class Run:
         """Return what makes the public page of a file of released traces."""
         method, words = Method.of_manifest(manifest), self.wish.publication
         return lambda traces: datasheet.datasheet(traces, method, words)
-
-
-def pass_rates(plausible: NDArray[np.int64] | None, users: int) -> list[tuple[int, float]]:
-    """Return the share of traces with at least k plausible users, for a range of k."""
-    if plausible is None or len(plausible) == 0:
-        return []
-    return [(k, float((plausible >= k).mean())) for k in SHOWN_K if k <= users]
-
-
-def score_rows(card: Scorecard) -> list[Score]:
-    """Return the scorecard as the page shows it."""
-    rows = [
-        Score(
-            m.label,
-            f"{m.meaning}{f', in {m.unit}' if m.unit else ''}",
-            *(f"{x:.3f}" for x in (m.mean, m.training, m.uniform)),
-        )
-        for m in card.measures
-    ]
-    if card.reidentification is not None:
-        attack = card.reidentification
-        meaning = "share of traces whose input user an attacker with all training traces finds"
-        figures = (f"{attack.rate:.3f}", "", f"{attack.chance:.3f}")
-        rows.append(Score("re-identification rate", meaning, *figures))
-    if card.membership is not None:
-        leak = card.membership
-        meaning = "how well an attacker tells training from testing users: TPR − FPR"
-        figures = (f"{leak.advantage:.3f}", "", f"{leak.chance:.3f}")
-        rows.append(Score("membership advantage", meaning, *figures))
-    return rows
 
 
 def file_hash(path: Path) -> str:

@@ -94,6 +94,14 @@ def synthesize(
             show_default=False,
         ),
     ] = None,
+    count_all: Annotated[
+        bool,
+        typer.Option(
+            "--count-all",
+            help="Count plausible users beyond k, for the report's pass rate over k (slower).",
+            rich_help_panel=TEST,
+        ),
+    ] = False,
     randomized_test: Annotated[
         bool,
         typer.Option(
@@ -203,6 +211,7 @@ def synthesize(
         verifiers=verifiers,
         epsilon0=epsilon0 if randomized_test else None,
         delta=delta,
+        count_all=count_all,
         output_format=output_format.value,
         overwrite=overwrite,
         keep_model=keep_model,

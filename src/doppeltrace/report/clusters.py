@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from doppeltrace.factorize.state import Factors
 from doppeltrace.report.encoding import packed, plain
 from doppeltrace.report.slots import busy_hours
+from doppeltrace.report.words import percent
 from doppeltrace.traces import Places, SyntheticTraces, Traces
 from doppeltrace.utility.clusters import cluster_members, place_counts
 from doppeltrace.utility.mobility import haversine_km
@@ -209,6 +210,6 @@ def _description(
         f"Typical places: {', '.join(names)}.",
     ]
     if kind:
-        more = ", ".join(f"{name} ({a:.0%}; all users {b:.0%})" for name, a, b in kind)
+        more = ", ".join(f"{name} ({percent(a)}; all users {percent(b)})" for name, a, b in kind)
         parts.append(f"More than others at: {more}.")
     return " ".join(parts)

@@ -24,6 +24,7 @@ PLAIN: Mapping[str, str] = {
 
 KEPT, LOST = 0.25, 0.75
 """Up to here on the way from Training to Uniform a property counts as kept, from here as lost."""
+NO_YARDSTICK = "no yardstick"
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def lost_share(synthetic: float, training: float, uniform: float) -> float | Non
 def verdict(lost: float | None) -> str:
     """Return the word for a share that is lost."""
     if lost is None:
-        return "no yardstick"
+        return NO_YARDSTICK
     if lost <= KEPT:
         return "kept"
     return "partly lost" if lost < LOST else "lost"

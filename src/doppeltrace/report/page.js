@@ -43,7 +43,7 @@
     const maps = ["real", "synthetic", "difference"].map((id) => new PlaceMap(by(`map-${id}`), places).addDots());
     const slider = by("slot");
     slider.max = slots.length - 1;
-    shareLegend(by("legend-share"), "share of the slot’s events", population.scale);
+    shareLegend(by("legend-share"), "share of the slot’s events", population.drawn, population.scale);
 
     let cursor;
     drawn(() => {
@@ -75,9 +75,9 @@
       const when = slots[slot];
       slider.setAttribute("aria-valuetext", when);
       by("slot-name").textContent = when;
-      maps[0].showShares(a, population.scale, `Map of real people at ${when}. Busiest: ${inWords(a)}.`);
-      maps[1].showShares(b, population.scale, `Map of synthetic people at ${when}. Busiest: ${inWords(b)}.`);
-      maps[2].showDifferences(d, population.scale, `Map of synthetic minus real at ${when}. Most above: ${inWords(d)}. Most below: ${inWords(d.map((x) => -x))}.`);
+      maps[0].showShares(a, population.drawn, `Map of real people at ${when}. Busiest: ${inWords(a)}.`);
+      maps[1].showShares(b, population.drawn, `Map of synthetic people at ${when}. Busiest: ${inWords(b)}.`);
+      maps[2].showDifferences(d, population.drawn, `Map of synthetic minus real at ${when}. Most above: ${inWords(d)}. Most below: ${inWords(d.map((x) => -x))}.`);
       const tv = population.tp_tv[slot];
       by("slot-figures").textContent = `TP-TV in this slot: ${tv.toFixed(3)}, so ${Math.round(100 * tv)} % of the people would have to stand elsewhere for the two to agree. The training users themselves: ${population.training[slot].toFixed(3)}; everyone anywhere (uniform): ${population.uniform[slot].toFixed(3)}.`;
       table(by("slot-table"), ["place", "real", "synthetic", "difference"], busiest(a.map((share, i) => share + b[i]), 12)

@@ -9,8 +9,9 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from doppeltrace.report.losses import KEPT, LOST
-from doppeltrace.report.verdict import AMBER, GREEN, RED, RULES, judge, percent
+from doppeltrace.report.losses import KEPT, LOST, NO_YARDSTICK
+from doppeltrace.report.verdict import AMBER, GREEN, RED, RULES, judge
+from doppeltrace.report.words import percent
 
 BADGES = {GREEN: "✓ fine", AMBER: "! look", RED: "✕ stop"}
 
@@ -112,14 +113,20 @@ def _losses(found: Mapping[str, Any]) -> str:
         "training users they were made from, which looks better than it is. Run again with "
         "<code>--split 0.2</code> to keep a fifth of the users apart for an honest score.</p>"
     )
+    if any(row["verdict"] == NO_YARDSTICK for row in rows):
+        missing += (
+            '<p class="notice">Where the training users themselves are no nearer to the '
+            f"{found['reference']} users than a uniform guess, there is {NO_YARDSTICK}: these "
+            "data are too few to tell what is kept.</p>"
+        )
     notes = "".join(f"<li>{escape(note)}</li>" for note in found["notes"])
     return (
         f"{missing}<p>{'<br>'.join(summary)}</p>"
         f"<p class=small>Every figure is a distance from {_reference(found)}: smaller is better. "
         "It means something beside two others: that of the <em>training</em> users themselves, "
         "the best one can ask for, and that of a <em>uniform</em> guess, which knows nothing. "
-        f"Up to {KEPT:.0%} of the way from one to the other counts as kept, from {LOST:.0%} on "
-        "as lost.</p>"
+        f"Up to {percent(KEPT)} of the way from one to the other counts as kept, from "
+        f"{percent(LOST)} on as lost.</p>"
         '<div class="wide"><table class="losses"><thead><tr><th>property</th><th>synthetic</th>'
         '<th>training</th><th>uniform</th><th class="scale-cell"><span class="track-ends">'
         '<span>training</span><span>uniform</span></span></th><th class="text"></th></tr></thead>'

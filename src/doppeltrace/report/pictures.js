@@ -65,9 +65,9 @@ class PlaceMap {
   }
 
   setDot(i, share, scale, name) {
-    const root = Math.sqrt(share / scale);
+    const root = Math.min(1, Math.sqrt(share / scale));
     this.dots[i].setAttribute("class", root > 0 ? `dot ${name(root)}` : "zero");
-    this.dots[i].setAttribute("r", root > 0 ? (1 + (this.largest - 1) * root).toFixed(2) : "0.9");
+    this.dots[i].setAttribute("r", root > 0 ? (1.4 + (this.largest - 1.4) * root).toFixed(2) : "0.9");
   }
 
   showShares(shares, scale, words) {
@@ -117,16 +117,16 @@ function shade(root) {
 }
 
 // The scale of shares: size and colour say the same, so neither is needed to read the other.
-function shareLegend(holder, words, scale, largest = 13) {
+function shareLegend(holder, words, scale, most = scale, largest = 9) {
   const swatches = document.createElement("span");
   swatches.className = "swatches";
   for (let q = 0; q < 9; q++) {
     const dot = document.createElement("span");
-    const size = 2 * (1 + (largest - 1) * (q + 1) / 9);
+    const size = 2 * (1.4 + (largest - 1.4) * (q + 1) / 9);
     dot.style.cssText = `width:${size}px;height:${size}px;background:var(--q${q})`;
     swatches.append(dot);
   }
-  holder.replaceChildren(`${words}: 0`, swatches, percent(scale));
+  holder.replaceChildren(`${words}: 0`, swatches, most > scale ? `${percent(scale)} or more` : percent(scale));
 }
 
 function frame(holder, words, { height = 190, left = 44, bottom = 34, top = 12, right = 12 } = {}) {

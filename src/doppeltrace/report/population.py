@@ -16,6 +16,8 @@ MOST_PLACES = 1000
 MOST_CELLS = 400_000
 """Slots × places on the map at most, which keeps the page small."""
 LABEL_LENGTH = 60
+USUAL = 0.98
+"""Share of the events that the map's scale is made for."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +46,15 @@ class Population:
 
     Attributes
     ----------
-    scale : the largest share.
+    scale, drawn : the largest share, and the one from which on all are drawn alike: a slot with
+        few events has large shares that would leave nothing to see in the others.
     real, synthetic : (slots × places) as `encoding.packed`.
     tp_tv, training, uniform : (slots,) total variation from the real population, over all
         places; of the synthetic traces the scorecard's figures.
     """
 
     scale: float
+    drawn: float
     real: str
     synthetic: str
     tp_tv: list[float]
@@ -111,12 +115,24 @@ def population(
     scale = float(max(p.max(), q.max()))
     return Population(
         scale=scale,
+        drawn=_usual_maximum(real, made),
         real=packed(p, scale),
         synthetic=packed(q, scale),
         tp_tv=tp_tv,
         training=tp_tv_per_slot(real, train).tolist(),
         uniform=tp_tv_per_slot(real, np.ones_like(real)).tolist(),
     )
+
+
+def _usual_maximum(real: NDArray[np.int64], made: NDArray[np.int64]) -> float:
+    """Return the share of its slot that `USUAL` of the events of either set do not exceed."""
+    largest = []
+    for counts in (real, made):
+        share, weight = _slot_shares(counts).ravel(), counts.ravel()
+        order = np.argsort(share, kind="stable")
+        below = np.cumsum(weight[order])
+        largest.append(share[order[np.searchsorted(below, USUAL * below[-1])]])
+    return float(max(largest))
 
 
 def _slot_shares(counts: NDArray[np.int64]) -> NDArray[np.float64]:

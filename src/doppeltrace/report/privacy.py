@@ -31,6 +31,7 @@ class Privacy:
     reidentification, membership : rates with intervals and chance.
     copies, test_copies : shared runs of the released and of the testing traces.
     pass_rates : (k, share of the traces made with at least k plausible users), rising in k.
+    still : share of the released traces whose events are all at one place.
     users : training users.
     longest_possible : events of a synthetic trace.
     """
@@ -40,6 +41,7 @@ class Privacy:
     copies: dict[str, Any] | None
     test_copies: dict[str, Any] | None
     pass_rates: list[tuple[int, float]]
+    still: float
     users: int
     longest_possible: int
 
@@ -66,9 +68,19 @@ def privacy(
         copies=_figures(copied),
         test_copies=_figures(test_copied),
         pass_rates=pass_rates(plausible, most),
+        still=still_share(made),
         users=train.n_users,
         longest_possible=made.locations.shape[1],
     )
+
+
+def still_share(made: SyntheticTraces) -> float:
+    """Return the share of the traces with all events at one place."""
+    if len(made) == 0:
+        return 0.0
+    places = made.locations
+    first = np.take_along_axis(places, np.argmax(places >= 0, axis=1)[:, None], axis=1)
+    return float(((places == first) | (places < 0)).all(axis=1).mean())
 
 
 def pass_rates(plausible: NDArray[np.int64] | None, most: int) -> list[tuple[int, float]]:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from doppeltrace.report.words import percent
+
 GREEN, AMBER, RED = "green", "amber", "red"
 
 LEAST_K, MOST_ETA = 10, 1.0
@@ -17,15 +19,15 @@ RULES = (
     f"Deniability test: green with k of at least {LEAST_K} and η of at most {MOST_ETA:g}; amber "
     "with weaker settings; red if no test was made.",
     "Re-identification: judged by the upper end of the 95 % interval, the share of released "
-    f"traces whose input user is named correctly: green up to {NAMED_AMBER:.0%}, red above "
-    f"{NAMED_RED:.0%}.",
+    f"traces whose input user is named correctly: green up to {percent(NAMED_AMBER)}, red above "
+    f"{percent(NAMED_RED)}.",
     "Membership: green if the attacker's advantage is no larger than the 95 % quantile of pure "
-    "chance; red if even the lower end of its interval exceeds "
-    f"{ADVANTAGE_RED:.0%}; amber between, or if there are no testing users to measure it with.",
+    f"chance; red if even the lower end of its interval exceeds {percent(ADVANTAGE_RED)}; amber "
+    "between, or if there are no testing users to measure it with.",
     "Whole copies: the share of released traces that one training user's trace holds entire: "
-    f"green up to {COPIED_AMBER:.0%}, or up to {COPIED_TIMES:g} times the share among testing "
-    f"users, who were never used; red above {COPIED_RED:.0%} if that is also more than "
-    f"{COPIED_TIMES:g} times theirs; amber between.",
+    f"green up to {percent(COPIED_AMBER)}, or up to {COPIED_TIMES:g} times the share among "
+    f"testing users, who were never used; red above {percent(COPIED_RED)} if that is also more "
+    f"than {COPIED_TIMES:g} times theirs; amber between.",
     "The whole is as bad as its worst part.",
 )
 
@@ -70,7 +72,7 @@ def judge(found: Mapping[str, Any]) -> Verdict:
         _tested(account),
         *_named(privacy["reidentification"]),
         _membership(privacy["membership"]),
-        *_copied(privacy["copies"], privacy["test_copies"]),
+        *_copied(privacy),
     )
     levels = [reason.level for reason in reasons]
     worst = next(level for level in (RED, AMBER, GREEN) if level in levels)
@@ -139,9 +141,8 @@ def _membership(attack: Mapping[str, Any] | None) -> Reason:
     )
 
 
-def _copied(
-    copies: Mapping[str, Any] | None, ordinary: Mapping[str, Any] | None
-) -> Iterator[Reason]:
+def _copied(privacy: Mapping[str, Any]) -> Iterator[Reason]:
+    copies, ordinary = privacy["copies"], privacy["test_copies"]
     if copies is None:
         return
     whole = copies["whole"]
@@ -157,12 +158,6 @@ def _copied(
         level,
         "Whole copies",
         f"{percent(whole)} of the released traces agree from beginning to end with one training "
-        f"user's trace{beside}. Days spent at one place are the usual cause; others would be "
-        "copies.",
+        f"user's trace{beside}. {percent(privacy['still'])} of the released traces stay at one "
+        "place throughout, and agree as soon as one user did the same.",
     )
-
-
-def percent(x: float) -> str:
-    """Return a share with as many digits as it needs."""
-    digits = 0 if x >= 0.1 or x == 0 else 1 if x >= 0.01 else 2
-    return f"{100 * x:.{digits}f}\N{NO-BREAK SPACE}%"
