@@ -16,6 +16,7 @@ from doppeltrace.cli.console import BAD_INPUT, INTERRUPTED, fail, results
 from doppeltrace.cli.demo import demo
 from doppeltrace.cli.export import export
 from doppeltrace.cli.inspect import evaluate, validate
+from doppeltrace.cli.report import report
 from doppeltrace.cli.synthesize import synthesize
 from doppeltrace.errors import DoppeltraceError
 
@@ -50,6 +51,7 @@ app.command()(synthesize)
 app.command()(validate)
 app.command()(evaluate)
 app.command()(compare)
+app.command()(report)
 app.command()(export)
 
 
