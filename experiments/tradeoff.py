@@ -16,7 +16,7 @@ from pathlib import Path
 
 import doppeltrace as dt
 from doppeltrace.comparison import Row, paper_grid
-from doppeltrace.comparison.plots import plot_tradeoff
+from doppeltrace.plots import plot_tradeoff, save_plot
 from doppeltrace.progress import Step
 
 SCORES = (
@@ -73,7 +73,7 @@ def main() -> None:
     (arguments.out / "tradeoff.json").write_text(found.to_json() + "\n", encoding="utf-8")
     (arguments.out / "tradeoff.md").write_text(found.to_markdown(), encoding="utf-8")
     for kind in ("svg", "png"):
-        plot_tradeoff(found, arguments.out / f"tradeoff.{kind}")
+        save_plot(plot_tradeoff(found), arguments.out / f"tradeoff.{kind}")
     reference = arguments.folder / "reference" / "published_grid.csv"
     if reference.exists():
         show_differences(found, reference)

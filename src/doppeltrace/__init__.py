@@ -31,6 +31,14 @@ from doppeltrace.io.table import read_table
 from doppeltrace.io.tsmc2014 import read_tsmc2014
 from doppeltrace.io.validation import Validation
 from doppeltrace.io.yjmob import read_yjmob
+from doppeltrace.plots import (
+    plot_factors,
+    plot_pass_rate,
+    plot_population,
+    plot_times,
+    plot_tradeoff,
+    plot_visit_fractions,
+)
 from doppeltrace.scorecard import Scorecard
 from doppeltrace.synthesizers.doppel import Doppel
 from doppeltrace.synthesizers.itf import ITF
@@ -73,6 +81,12 @@ __all__ = [
     "deniability_test",
     "evaluate",
     "export",
+    "plot_factors",
+    "plot_pass_rate",
+    "plot_population",
+    "plot_times",
+    "plot_tradeoff",
+    "plot_visit_fractions",
     "randomized_release",
     "read",
     "read_foursquare",

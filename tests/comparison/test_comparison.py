@@ -1,7 +1,6 @@
-"""`compare`: rows, labels, tables, JSON and plots."""
+"""`compare`: rows, labels, tables and JSON."""
 
 import json
-import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ from rich.console import Console
 import doppeltrace as dt
 from doppeltrace.comparison import paper_grid
 from doppeltrace.comparison.memory import peak_memory
-from doppeltrace.comparison.plots import plot_tradeoff
 from doppeltrace.comparison.result import SCORES
 
 
@@ -122,23 +120,6 @@ def test_nothing_to_compare(city):
         dt.compare(*city, {})
     with pytest.raises(dt.SettingsError, match="traces_per_user"):
         dt.compare(*city, {"a": dt.SGD()}, traces_per_user=0)
-
-
-def test_plots(found, tmp_path):
-    for name in ("plot.svg", "plot.png"):
-        plot_tradeoff(found, tmp_path / name)
-    assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
-    ElementTree.parse(tmp_path / "plot.svg")
-    plot_tradeoff(found, tmp_path / "again.svg")
-    assert (tmp_path / "again.svg").read_bytes() == (tmp_path / "plot.svg").read_bytes()
-    with pytest.raises(dt.SettingsError, match="svg"):
-        plot_tradeoff(found, tmp_path / "plot.txt")
-
-
-def test_plots_need_the_attacks(city, tmp_path):
-    rows = dt.compare(*city, {"a": dt.SGD()}, traces_per_user=1, attacks=False)
-    with pytest.raises(dt.SettingsError, match="attacks"):
-        plot_tradeoff(rows, tmp_path / "plot.svg")
 
 
 def test_paper_grid():

@@ -14,9 +14,9 @@ from doppeltrace.cli.progress import Reporter
 from doppeltrace.cli.reading import Reading, takes_reading_options
 from doppeltrace.comparison import compare as run
 from doppeltrace.comparison import paper_grid
-from doppeltrace.comparison.plots import check_plot, plot_tradeoff
 from doppeltrace.errors import SettingsError
 from doppeltrace.io.atomic import atomic_file, check_file
+from doppeltrace.plots import check_plot, plot_tradeoff, save_plot
 from doppeltrace.streams import fresh_seed
 from doppeltrace.synthesizers import Synthesizer
 
@@ -97,7 +97,7 @@ def compare(
                 partial.write_text(text.rstrip() + "\n", encoding="utf-8")
     if plot is not None:
         with atomic_file(plot) as partial:
-            plot_tradeoff(found, partial, kind=plot.suffix)
+            save_plot(plot_tradeoff(found), partial, kind=plot.suffix)
 
 
 def parse_models(text: str, seed: int, threads: int | None) -> dict[str, list[Synthesizer]]:
