@@ -131,7 +131,7 @@ def top_places(column: NDArray[np.float64]) -> list[tuple[int, float]]:
 
 
 def clusters(counts: ClusterCounts, train: Traces, shown: NDArray[np.int64]) -> list[Cluster]:
-    """Return every cluster, the one with most weight in the data first."""
+    """Return every cluster, in the order of the factors."""
     everywhere = np.bincount(train.location, minlength=len(train.places))
     real, made = distributions(counts.real), distributions(counts.made)
     tv = total_variation(real, made)
@@ -195,9 +195,9 @@ def categories(
 
 def _title(hours: str, kind: list[tuple[str, float, float]], names: list[str]) -> str:
     """Return a few words: what stands out, and when."""
-    what = ", ".join(name for name, _, _ in kind[:2]) or ", ".join(names[:2])
+    what = ", ".join(name for name, _, _ in kind[:2]) or f"around {', '.join(names[:2])}"
     when = " and ".join(part.split(",")[0] for part in hours.split(" and "))
-    return f"{when.capitalize()}: {what}" if what else when.capitalize()
+    return f"{when.capitalize()}: {what}"
 
 
 def _description(

@@ -16,7 +16,13 @@ from doppeltrace.factorize.state import Factors
 from doppeltrace.report.account import Account
 from doppeltrace.report.clusters import Cluster, clusters, count_clusters, named_places
 from doppeltrace.report.losses import Loss, losses
-from doppeltrace.report.movement import Flow, Histogram, histograms, strongest_flows
+from doppeltrace.report.movement import (
+    Flow,
+    Histogram,
+    coverage,
+    histograms,
+    strongest_flows,
+)
 from doppeltrace.report.population import (
     Population,
     ShownPlaces,
@@ -45,6 +51,7 @@ class Findings:
     reference : "testing" or "training": the real traces of the page, `reference_users` many.
     replicates : sets of one released trace per user over which scores are averaged.
     slots : (n_slots,) the time of each in words.
+    coverage, synthetic_coverage : share of the instants of a day that hold an event.
     places : those on the page; all other parts number places as they stand there.
     losses : utility beside Training and Uniform; empty if nothing was released.
     clusters : None if the model has no factors.
@@ -57,6 +64,8 @@ class Findings:
     reference_users: int
     replicates: int
     slots: list[str]
+    coverage: float
+    synthetic_coverage: float
     places: ShownPlaces
     population: Population | None
     flows: list[Flow]
@@ -119,6 +128,8 @@ def find(
         reference_users=real.n_users,
         replicates=0 if score is None else score.counts.replicates,
         slots=slot_labels(train.clock),
+        coverage=coverage(seen),
+        synthetic_coverage=coverage(made),
         places=describe_places(train.places, shown, seen.slots, made.slots),
         population=None
         if score is None

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from doppeltrace.report.encoding import plain
-from doppeltrace.traces import SyntheticTraces, Traces
+from doppeltrace.traces import DAY_SECONDS, SyntheticTraces, Traces
 from doppeltrace.utility.mobility import units
 from doppeltrace.utility.summary import Summary, in_chunks
 
@@ -107,6 +107,14 @@ def histograms(real: Summary, made: Summary) -> list[Histogram]:
     return [
         _histogram(name, real.mobility[name], made.mobility[name], unit[name]) for name in TITLES
     ]
+
+
+def coverage(summary: Summary) -> float:
+    """Return the share of the instants of all user-days, as far as seen, that hold an event."""
+    user_days = int(summary.mobility["places_per_day_emd"].sum())
+    clock = summary.clock
+    per_day = min(clock.n_instants, DAY_SECONDS // clock.instant_seconds)
+    return float(summary.slots.sum() / max(1, user_days * per_day))
 
 
 def _histogram(name: str, real: NDArray, made: NDArray, unit: float) -> Histogram:

@@ -53,12 +53,10 @@
         xs: slots.map((_, i) => i), series, labels: slotTicks(), most,
         at: (i) => (slots.length > 1 ? i / (slots.length - 1) : 0.5), format: (v) => v.toFixed(2),
       }, "Total variation between real and synthetic population in each slot (solid), beside the training users themselves (dashed) and the uniform distribution (dotted).", { right: 78, height: 220 });
-      const taken = [];
-      for (const s of series) {
-        let y = chart.y(s.values.at(-1)) + 4;
-        while (taken.some((other) => Math.abs(other - y) < 13)) y += 4;
-        taken.push(y);
-        element("text", { x: chart.box.right + 8, y }, chart.box.svg, s.name);
+      let free = 0; // labels at the line ends, from the top down, none on another
+      for (const s of [...series].sort((a, b) => b.values.at(-1) - a.values.at(-1))) {
+        free = Math.max(free + 13, chart.y(s.values.at(-1)) + 4);
+        element("text", { x: chart.box.right + 8, y: free }, chart.box.svg, s.name);
       }
       cursor = {
         ...chart,
@@ -192,7 +190,7 @@
     const top = (list) => list.map(([place, share]) => [name(place), percent(share)]);
     function show() {
       const c = clusters[chosen], [real, synthetic] = shares[chosen];
-      by("cluster-title").textContent = `Cluster ${chosen + 1}: ${c.title}`;
+      by("cluster-title").textContent = `Cluster ${chosen + 1} · ${c.title}`;
       by("cluster-text").textContent = `${c.description} The ${c.users.toLocaleString("en")} users with most of it gave ${c.traces.toLocaleString("en")} released traces; their real and synthetic events are ${c.tv.toFixed(3)} apart (total variation; uniform: ${c.uniform_tv.toFixed(3)}).`;
       maps[0].showShares(real, c.scale, `Map of the real events of cluster ${chosen + 1}. Busiest: ${inWords(real)}.`);
       maps[1].showShares(synthetic, c.scale, `Map of the synthetic events of cluster ${chosen + 1}. Busiest: ${inWords(synthetic)}.`);

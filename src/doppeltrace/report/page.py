@@ -15,6 +15,9 @@ from doppeltrace.report.words import percent
 
 BADGES = {GREEN: "✓ fine", AMBER: "! look", RED: "✕ stop"}
 
+MUCH_LESS = 0.5
+"""With less than this part of the synthetic events per day, real stays cannot be compared."""
+
 PROMISE = (
     "A trace passed if at least k users of the input, its own among them, would have produced "
     "it with about the same probability (within a factor of e^η). So whoever sees one released "
@@ -40,6 +43,7 @@ def render(found: Mapping[str, Any]) -> str:
         losses=_losses(found),
         reference=_reference(found),
         map_note=_map_note(found),
+        coverage=_coverage(found),
         clusters=_clusters(found),
         privacy=_privacy(found),
         pass_rate_words=_pass_rate_words(found),
@@ -182,6 +186,18 @@ def _map_note(found: Mapping[str, Any]) -> str:
             "all of them."
         )
     return escape(" ".join(parts))
+
+
+def _coverage(found: Mapping[str, Any]) -> str:
+    """Return a warning where real traces have gaps that synthetic ones do not."""
+    real, synthetic = found["coverage"], found["synthetic_coverage"]
+    if real > MUCH_LESS * synthetic:
+        return ""
+    return (
+        f'<p class="notice">The real traces have an event in {percent(real)} of the instants of '
+        f"the days they cover, the synthetic ones in {percent(synthetic)}. Stays and places per "
+        "day differ for that reason alone.</p>"
+    )
 
 
 def _clusters(found: Mapping[str, Any]) -> str:

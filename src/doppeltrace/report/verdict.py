@@ -149,6 +149,13 @@ def _copied(privacy: Mapping[str, Any]) -> Iterator[Reason]:
     usual = ordinary["whole"] if ordinary is not None else 0.0
     fine = whole <= max(COPIED_AMBER, COPIED_TIMES * usual)
     level = GREEN if fine else RED if whole > COPIED_RED else AMBER
+    if whole == 0:
+        yield Reason(
+            level,
+            "Whole copies",
+            "No released trace agrees from beginning to end with one training user's trace.",
+        )
+        return
     beside = (
         f"; among testing users, whom the model never saw, {percent(usual)} do"
         if ordinary is not None

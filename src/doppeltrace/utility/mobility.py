@@ -112,7 +112,8 @@ def stays(traces: Traces) -> Histogram:
 def places_per_day(traces: Traces) -> Histogram:
     """Return the histogram of the number of distinct places of each user and day."""
     day, n_days = _days(traces)
-    pair = np.unique(day * len(traces.places) + traces.location)
+    pair = np.sort(day * len(traces.places) + traces.location)
+    pair = pair[np.diff(pair, prepend=-1) > 0]  # faster than np.unique, which hashes
     return np.bincount(np.bincount(pair // len(traces.places), minlength=n_days))
 
 
