@@ -64,9 +64,10 @@ def test_gather_sums_products_of_rows(z, elements):
     a, b = gaussian._padded(left), gaussian._padded(right)
     gram = np.zeros(gaussian._gram_size(a.shape[1]), np.float32)
     moment = np.zeros(a.shape[1], np.float32)
-    kernels._gather(
+    block = np.empty((kernels._BLOCK, a.shape[1]), np.float32)
+    squares = kernels._gather(
         tensor.row, tensor.column, tensor.count, 2, 2 + elements, a, b, gaussian._quads(a),
-        gram, moment,
+        block, gram, moment,
     )  # fmt: skip
     f = left[tensor.row[stretch]] * right[tensor.column[stretch]]
     np.testing.assert_allclose(
@@ -74,6 +75,7 @@ def test_gather_sums_products_of_rows(z, elements):
     )
     np.testing.assert_allclose(moment[:z], tensor.count[stretch] @ f, rtol=1e-4, atol=1e-3)
     assert not moment[z:].any()
+    assert squares == np.sum(tensor.count[stretch].astype(float) ** 2)
 
 
 @pytest.mark.parametrize("z", [3, 16])

@@ -16,29 +16,39 @@ import numpy as np
 from numba import njit
 
 from doppeltrace._stream_kernels import normal, seed_stream
-from doppeltrace.factorize._simd import add_outers
+from doppeltrace.factorize._simd import add_outers, multiply_rows
+
+_BLOCK = 128
+"""Rows f computed at once before their f fᵀ are summed: they stay in the first cache."""
 
 
 @njit(cache=True)
-def _gather(row, col, count, first, last, left, right, quads, gram, moment):
+def _add_outers(left, left_rows, right, right_rows, first, last, quads, block, gram):
+    """Add the elements first … last − 1, f = left[left_rows] ∘ right[right_rows], to gram (H,).
+
+    block (_BLOCK, Z) : scratch; quads : see `_simd.multiply_rows`.
+    """
+    for start in range(first, last, _BLOCK):
+        stop = min(start + _BLOCK, last)
+        multiply_rows(block, left, left_rows, right, right_rows, start, stop, quads)
+        add_outers(gram, block, stop - start, quads)
+
+
+@njit(cache=True)
+def _gather(row, col, count, first, last, left, right, quads, block, gram, moment):
     """Add the elements first … last − 1, f = left[row] ∘ right[col], to gram and moment.
 
-    gram (H,), moment (Z,); quads : see `_simd.add_outers`.
+    gram (H,), moment (Z,); quads : see `_simd.add_outers`. Returns Σ r².
     """
-    e = first
-    while e + 4 <= last:
-        i = (np.intp(row[e]), np.intp(row[e + 1]), np.intp(row[e + 2]), np.intp(row[e + 3]))
-        j = (np.intp(col[e]), np.intp(col[e + 1]), np.intp(col[e + 2]), np.intp(col[e + 3]))
-        add_outers(gram, 0, left, i, right, j, quads)
-        e += 4
-    while e < last:
-        add_outers(gram, 0, left, (np.intp(row[e]),), right, (np.intp(col[e]),), quads)
-        e += 1
+    _add_outers(left, row, right, col, first, last, quads, block, gram)
+    squares = 0.0
     for e in range(first, last):
         if count[e] != 0:
             r = np.float32(count[e])
+            squares += np.float64(r) * r
             for k in range(len(moment)):
                 moment[k] += r * left[row[e], k] * right[col[e], k]
+    return squares
 
 
 @njit(cache=True)
@@ -107,42 +117,73 @@ def draw_users(
     b, c, d : (R, Z) float32; h : floats in a gram.
     out : (n_users, z) float64 receives A; error : (n_users,) the squared error of the fit.
     """
+    block = np.empty((_BLOCK, b.shape[1]), np.float32)
     for n in range(first_user, last_user):
         gram = np.zeros(h, np.float32)
         moment = np.zeros(b.shape[1], np.float32)
-        t_first, t_last = t_offsets[n], t_offsets[n + 1]
-        v_first, v_last = v_offsets[n], v_offsets[n + 1]
-        _gather(t_row, t_col, t_count, t_first, t_last, b, c, quads, gram, moment)
-        _gather(v_row, v_col, v_count, v_first, v_last, b, d, quads, gram, moment)
+        squares = _gather(
+            t_row, t_col, t_count, t_offsets[n], t_offsets[n + 1], b, c, quads, block, gram, moment
+        ) + _gather(
+            v_row, v_col, v_count, v_offsets[n], v_offsets[n + 1], b, d, quads, block, gram, moment
+        )
         state = np.empty(4, np.uint64)
         seed_stream(key, n, state)
         _draw_row(gram, moment, alpha, precision, weighted_mean, state, out[n])
-        squares = 0.0
-        for e in range(t_first, t_last):
-            squares += np.float64(t_count[e]) ** 2
-        for e in range(v_first, v_last):
-            squares += np.float64(v_count[e]) ** 2
         error[n] = _squared_error(gram, moment, squares, out[n])
+
+
+@njit(cache=True)
+def _sort_by_target(first_user, last_user, offsets, source, target, n_targets, packed):
+    """Put the elements of users first … last − 1 in the order of their targets, then of users.
+
+    packed : scratch, unsigned of twice the width of source, at least one per element; receives
+    (user − first) · 2^width + source. Returns where each target's elements end in it.
+    """
+    begin, end = offsets[first_user], offsets[last_user]
+    place = np.zeros(n_targets + 1, np.uint32)
+    for j in target[begin:end]:
+        place[np.uintp(j) + np.uintp(1)] += 1
+    for j in range(n_targets):
+        place[j + 1] += place[j]
+    word = packed.dtype.type
+    for n in range(first_user, last_user):
+        user = word(n - first_user) << word(8 * source.itemsize)
+        sources = source[offsets[n] : offsets[n + 1]]
+        targets = target[offsets[n] : offsets[n + 1]]
+        for e in range(len(sources)):
+            j = np.uintp(targets[e])
+            at = place[j]
+            place[j] = at + 1
+            packed[at] = user | word(sources[e])
+    return place[:n_targets]
 
 
 @njit(cache=True, nogil=True)
 def scatter_users(
-    first_user, last_user, offsets, source, target, count, a, other, quads, gram, moment
+    first_user, last_user, offsets, source, target, count, a, other, quads, packed, gram, moment
 ):
     """Add the elements of users first … last − 1, f = a[n] ∘ other[source], to their targets.
 
     a (n_users, Z), other (·, Z); gram (R, H), moment (R, Z) of the target rows: all float32.
+    packed : scratch, see `_sort_by_target`; elements are sorted first, so that the gram of a
+    target is loaded and stored once and not for every element.
     """
-    h = gram.shape[1]
+    ends = _sort_by_target(first_user, last_user, offsets, source, target, len(gram), packed)
+    halves = packed.view(source.dtype)  # low half first: all machines we run on are little-endian
+    sources, users = halves[0::2], halves[1::2]
+    rows = a[first_user:last_user]
+    block = np.empty((_BLOCK, a.shape[1]), np.float32)
+    start = 0
+    for j in range(len(gram)):
+        end = np.intp(ends[j])
+        _add_outers(rows, users, other, sources, start, end, quads, block, gram[j])
+        start = end
     for n in range(first_user, last_user):
         for e in range(offsets[n], offsets[n + 1]):
-            i = np.intp(source[e])
-            j = np.intp(target[e])
-            add_outers(gram, j * h, a, (n,), other, (i,), quads)
             if count[e] != 0:
                 r = np.float32(count[e])
                 for k in range(a.shape[1]):
-                    moment[j, k] += r * a[n, k] * other[i, k]
+                    moment[target[e], k] += r * a[n, k] * other[source[e], k]
 
 
 @njit(cache=True, nogil=True)

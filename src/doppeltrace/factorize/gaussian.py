@@ -20,7 +20,7 @@ from doppeltrace.factorize import _kernels as kernels
 from doppeltrace.factorize.hyperprior import Hyper, NormalWishart
 from doppeltrace.factorize.state import Factors, Observations, State
 
-SHARD_USERS = 64
+SHARD_USERS = 128
 """Users per shard: fixed, so that sums are added in the same order on any machine."""
 
 
@@ -147,6 +147,12 @@ def _prior_terms(psi: Hyper) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return psi.precision, psi.precision @ psi.mean
 
 
+def _scratch(part: _Sum) -> NDArray[np.unsignedinteger]:
+    """Return room for the elements of any shard, each a user and a source in one word."""
+    at_shards = part.offsets[np.append(np.arange(0, len(part.offsets), SHARD_USERS), -1)]
+    return np.empty(np.diff(at_shards).max(), f"u{2 * part.source.itemsize}")
+
+
 def _sum_over_shards(
     a: NDArray[np.float32], n_rows: int, sums: tuple[_Sum, ...]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -160,17 +166,18 @@ def _sum_over_shards(
     moment = np.zeros((n_rows, columns))
     gram_parts = np.empty((lanes, *gram.shape), np.float32)
     moment_parts = np.empty((lanes, *moment.shape), np.float32)
+    packed_parts = [[_scratch(part) for part in sums] for _ in range(lanes)]
     quads = _quads(a)
 
     def add_shard(shards: NDArray[np.int64], lane: int) -> None:
         first = int(shards[lane])
         gram_parts[lane] = 0.0
         moment_parts[lane] = 0.0
-        for part in sums:
+        for part, packed in zip(sums, packed_parts[lane], strict=True):
             kernels.scatter_users(
                 first, min(first + SHARD_USERS, len(a)),
                 part.offsets, part.source, part.target, part.value,
-                a, part.other, quads, gram_parts[lane], moment_parts[lane],
+                a, part.other, quads, packed, gram_parts[lane], moment_parts[lane],
             )  # fmt: skip
 
     starts = np.arange(0, len(a), SHARD_USERS)
