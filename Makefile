@@ -5,7 +5,7 @@ VENV   ?= .venv
 PIP    := $(VENV)/bin/python -m pip --disable-pip-version-check -q
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint clean
+.PHONY: help demo test lint pictures clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 8
@@ -20,6 +20,9 @@ lint: $(VENV)/.ready-dev ## check style and types
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
+
+pictures: $(VENV)/.ready-dev ## make the pictures of docs/tutorial.md again
+	$(VENV)/bin/python experiments/pictures.py
 
 clean: ## remove the virtual environment, caches and the demo's output
 	rm -rf $(VENV) demo-out .mypy_cache .pytest_cache .ruff_cache .hypothesis

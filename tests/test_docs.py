@@ -2,9 +2,13 @@
 
 import importlib
 import re
+import shlex
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from doppeltrace.cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = "accounting|attacks|chain|deniability|evaluation|factorize|synthesizers|tensors|traces"
@@ -41,3 +45,46 @@ def test_the_example_in_the_readme_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     exec(compile(quick, "README.md", "exec"), {})
     assert (tmp_path / "run" / "traces.csv").exists()
+
+
+def test_the_tutorial_can_be_typed_in_as_it_stands(tmp_path, monkeypatch):
+    """Every command and every example, in order, with a smaller city."""
+    text = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
+    smaller = {
+        "users=600, places=150": "users=60, places=25",
+        "users=1000, places=200": "users=60, places=25",
+        "dt.Doppel()": "dt.Doppel(iterations=5)",
+        "plot_visit_fractions(112,": "plot_visit_fractions(3,",
+        "demo --out demo-out": "demo --out demo-out --users 60 --places 25",
+        "--count-all": "--count-all --iterations 5",
+    }
+    for old, new in smaller.items():
+        assert old in text
+        text = text.replace(old, new)
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```(sh|python)\n(.*?)```", text, flags=re.DOTALL)
+    assert len(blocks) == 8
+    for language, block in blocks:
+        if language == "python":
+            exec(compile(block, "tutorial.md", "exec"), {})
+            continue
+        for line in block.splitlines():
+            program, *arguments = shlex.split(line)
+            assert program == "doppeltrace"
+            result = CliRunner().invoke(app, arguments)
+            assert result.exit_code == 0, f"{line}\n{result.output}"
+    files = {"traces.csv", "datasheet.html", "report.html", "findings.json", "manifest.json"}
+    for run in ("demo-out", "run"):
+        assert {path.name for path in (tmp_path / run).iterdir()} == files
+    page = (tmp_path / "run/datasheet.html").read_text(encoding="utf-8")
+    assert "People of a simulated city" in page and "CC BY 4.0" in page
+    for name in ("traces.geojson", "traces.geoparquet", "kepler.csv", "population.png"):
+        assert (tmp_path / name).stat().st_size > 0
+
+
+def test_pictures_of_the_tutorial():
+    text = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"\]\(pictures/([^)]+)\)", text))
+    kept = {path.name: path.stat().st_size for path in (ROOT / "docs/pictures").iterdir()}
+    assert named == set(kept)
+    assert max(kept.values()) < 200 * 1024

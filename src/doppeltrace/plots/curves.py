@@ -41,6 +41,7 @@ def plot_pass_rate(
             marker=MARKERS[number % len(MARKERS)], markersize=5,
         )  # fmt: skip
     one.set_xscale("log")
+    one.xaxis.set_major_formatter("{x:,.0f}")
     one.set_ylim(0, 103)
     tidy(one, "k, users who must be plausible", "traces that pass, %")
     if any(named):
@@ -78,6 +79,8 @@ def plot_times(records: Iterable[Mapping[str, Any]], *, ax: Any = None) -> Any:
         _proportional(one, total)
         one.set_xscale("log")
         one.set_yscale("log")
+        one.xaxis.set_major_formatter("{x:,.0f}")
+        one.yaxis.set_major_formatter("{x:g}")
         one.set_title(model)
         tidy(one, "users", "seconds")
         one.legend(frameon=False)

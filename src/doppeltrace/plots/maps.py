@@ -16,8 +16,8 @@ from doppeltrace.traces import Places, SyntheticTraces, Traces
 from doppeltrace.utility.population import distributions, slot_counts
 from doppeltrace.utility.summary import in_chunks
 
-ONE_SIGN, TWO_SIGNS = "cividis_r", "PuOr"
-"""Colour scales, both even in brightness and readable with any kind of colour vision."""
+ONE_SIGN, TWO_SIGNS = "Blues", "PuOr"
+"""Colour scales: darker is more, whatever the colour vision."""
 
 
 def plot_population(
@@ -88,7 +88,7 @@ def plot_factors(model: Any, factors: int | Sequence[int] | None = None, *, ax: 
         weight, unit, _ = _column(theta.D[:, number])
         row[2].bar(np.arange(clock.n_slots), weight, width=0.9, color=COLOURS[0])
         _name_slots(row[2], slot_labels(clock))
-        tidy(row[2], "time slot", unit)
+        tidy(row[2], "beginning of the time slot", unit)
         row[2].set_title(f"factor {number}: hours")
     return figure
 
@@ -108,10 +108,10 @@ def _column(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], str, dict
 def _map(axes: Any, places: Places, values: NDArray[np.float64], **style: Any) -> Any:
     """Draw a square per place, small values first, north up and true to scale."""
     order = np.argsort(np.abs(values), kind="stable")
-    size = float(np.clip(9000 / len(places), 6, 120))
+    size = float(np.clip(22_000 / len(places), 8, 140))  # so that a grid just about touches
     points = axes.scatter(
-        places.lng[order], places.lat[order], c=values[order], s=size, marker="s", linewidths=0,
-        **style,
+        places.lng[order], places.lat[order], c=values[order], s=size, marker="s",
+        edgecolors="0.75", linewidths=0.4, **style,
     )  # fmt: skip
     middle = math.radians(float(places.lat.min() + places.lat.max()) / 2)
     axes.set_aspect(1 / max(math.cos(middle), 1e-6))
@@ -123,5 +123,7 @@ def _map(axes: Any, places: Places, values: NDArray[np.float64], **style: Any) -
 
 
 def _name_slots(axes: Any, labels: list[str]) -> None:
+    """Name some slots by the time at which they begin."""
     every = -(-len(labels) // 8)
-    axes.set_xticks(range(0, len(labels), every), labels[::every], rotation=45, ha="right")
+    begin = [label.partition("–")[0] for label in labels[::every]]
+    axes.set_xticks(range(0, len(labels), every), begin, rotation=45, ha="right")

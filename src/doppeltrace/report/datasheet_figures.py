@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from html import escape
 
 from doppeltrace.report.drawings import bar_chart, bubble_map
@@ -20,8 +20,9 @@ def figures(f: ReleasedFigures) -> str:
         parts.append(
             _histogram(
                 f.trips,
+                lambda km: f"{km:.3g}",
                 "How far they go",
-                "length of a move between two places, in a straight line, in km",
+                "Length of a move between two places, in a straight line, in km.",
                 f"Half of all moves are {f.trips.typical:.2g} km or shorter.",
             )
         )
@@ -29,8 +30,9 @@ def figures(f: ReleasedFigures) -> str:
         parts.append(
             _histogram(
                 f.stays,
+                lambda hours: "{}:{:02}".format(*divmod(round(hours * 60), 60)),
                 "How long they stay",
-                "time at one place without a break, in hours",
+                "Time at one place without a break, in hours and minutes.",
                 f"Half of all stays last {duration(f.stays.typical)} or less.",
             )
         )
@@ -78,33 +80,38 @@ def _moving(moving: Mapping[int, float]) -> str:
     hours = range(min(moving), max(moving) + 1)
     values = [moving.get(hour, 0.0) for hour in hours]
     busy = max(moving, key=lambda hour: moving[hour])
-    words = f"They move most between {busy:02}:00 and {busy + 1:02}:00."
     every = 1 if len(values) <= 12 else 3
     ticks = [(h - hours[0] + 0.5, f"{h:02}") for h in hours if h % every == 0]
-    axis = "hour of the day; share of events elsewhere than an instant before"
     table = _table(
         ("hour", "share on the move"),
         [(f"{h:02}–{h + 1:02} h", f"{v:.1%}") for h, v in moving.items()],
     )
-    return _figure("When they move", words, bar_chart(values, ticks, axis, words), table)
+    axis = "Share of events elsewhere than an instant before, by hour of the day."
+    words = f"They move most between {busy:02}:00 and {busy + 1:02}:00."
+    return _figure(
+        "When they move", axis, words, bar_chart(values, ticks, f"{axis} {words}"), table
+    )
 
 
-def _histogram(bars: Bars, title: str, axis: str, words: str) -> str:
-    edges = [f"{i * bars.width:.3g}" for i in range(len(bars.share) + 1)]
+def _histogram(
+    bars: Bars, write: Callable[[float], str], title: str, axis: str, words: str
+) -> str:
+    edges = [write(i * bars.width) for i in range(len(bars.share) + 1)]
     names = [f"{a}–{b}" for a, b in zip(edges[:-1], edges[1:], strict=True)]
     ticks = list(enumerate(edges))[: len(bars.share) + (not bars.open_ended)]
     if bars.open_ended:
         names[-1] = f"{edges[-2]} and more"
     table = _table(
-        (axis.rpartition(", ")[2], "share"),
+        (axis.rpartition(", ")[2].rstrip("."), "share"),
         [(name, f"{share:.1%}") for name, share in zip(names, bars.share, strict=True)],
     )
-    return _figure(title, words, bar_chart(bars.share, ticks, axis, words), table)
+    return _figure(title, axis, words, bar_chart(bars.share, ticks, f"{axis} {words}"), table)
 
 
-def _figure(title: str, words: str, picture: str, table: str) -> str:
+def _figure(title: str, axis: str, words: str, picture: str, table: str) -> str:
     return (
-        f"<h3>{title}</h3><figure>{picture}<figcaption>{words}</figcaption></figure>"
+        f'<h3>{title}</h3><p class="soft">{axis}</p><figure>{picture}'
+        f"<figcaption>{words}</figcaption></figure>"
         f"<details><summary>{title}: the numbers</summary>{table}</details>"
     )
 

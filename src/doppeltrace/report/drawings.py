@@ -15,8 +15,8 @@ LARGEST_RADIUS = 11.0
 SMALLEST_RADIUS = 0.7
 KM_PER_DEGREE = 111.195
 
-BARS_WIDTH, BARS_HEIGHT = 560, 190
-LEFT, BOTTOM, TOP = 44, 40, 12
+BARS_WIDTH, BARS_HEIGHT = 560, 180
+LEFT, BOTTOM, TOP = 62, 28, 14
 
 
 class Projection:
@@ -80,16 +80,13 @@ def bubble_map(
     )
 
 
-def bar_chart(
-    values: Sequence[float], ticks: Sequence[tuple[float, str]], axis: str, label: str
-) -> str:
+def bar_chart(values: Sequence[float], ticks: Sequence[tuple[float, str]], label: str) -> str:
     """Return columns of shares.
 
     Parameters
     ----------
     values : shares from 0 to 1.
     ticks : (position in columns from the left edge, text) below the axis.
-    axis : what the columns stand for.
     label : the picture in words.
     """
     top = _round_up(max(values, default=0.0))
@@ -108,14 +105,12 @@ def bar_chart(
         for y in (floor - share / 100 / top * (floor - TOP),)
     )
     below = "".join(
-        f'<text class="middle" x="{LEFT + at * column:.1f}" y="{floor + 16}">{escape(text)}</text>'
+        f'<text class="middle" x="{LEFT + at * column:.1f}" y="{floor + 20}">{escape(text)}</text>'
         for at, text in ticks
     )
-    middle = LEFT + (BARS_WIDTH - LEFT) / 2
     return (
         f'<svg class="bars" viewBox="0 0 {BARS_WIDTH} {BARS_HEIGHT}" role="img" '
-        f'aria-label="{escape(label)}">{lines}<g class="columns">{columns}</g>{below}'
-        f'<text class="middle" x="{middle:.0f}" y="{floor + 35}">{escape(axis)}</text></svg>'
+        f'aria-label="{escape(label)}">{lines}<g class="columns">{columns}</g>{below}</svg>'
     )
 
 
