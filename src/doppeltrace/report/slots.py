@@ -46,7 +46,7 @@ def busy_hours(clock: Clock, weight: NDArray[np.float64]) -> str:
     weight : (n_slots,) not negative.
     """
     smooth = np.convolve(np.pad(weight, 1, mode="edge"), [0.25, 0.5, 0.25], mode="valid")
-    busy = np.flatnonzero(smooth > BUSY * smooth.mean())
+    busy = np.flatnonzero((smooth > BUSY * smooth.mean()) & (weight > weight.mean()))
     if len(busy) and not _regular(clock):
         return _heaviest_slots(clock, weight)
     slot_seconds = clock.n_instants * clock.instant_seconds / clock.n_slots

@@ -47,4 +47,4 @@ def visit_fractions(
 def _shares(counts: np.ndarray) -> list[float | None]:
     assert len(counts) == BINS
     total = counts.sum()
-    return plain(counts / total, 4) if total else []
+    return plain(counts / total, 3) if total else []

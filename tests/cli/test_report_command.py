@@ -1,0 +1,51 @@
+"""`doppeltrace report` makes the pages of a run again, and says what is no run."""
+
+import json
+import webbrowser
+
+import pytest
+
+
+@pytest.fixture
+def finished(run, table, tmp_path, quick_test):
+    out = tmp_path / "run"
+    done = run(
+        "synthesize", table, "--model", "copycat", "--instant-minutes", 20, "--first-hour", 8,
+        "--last-hour", 20, "--no-daily", "--k", 5, "--out", out,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    return out
+
+
+def test_the_pages_come_back(run, finished):
+    before = {p.name: p.read_bytes() for p in finished.iterdir()}
+    for name in ("report.html", "datasheet.html"):
+        (finished / name).unlink()
+    result = run("report", finished)
+    assert result.exit_code == 0, result.output
+    assert {p.name: p.read_bytes() for p in finished.iterdir()} == before
+    assert (finished / "report.html").stat().st_mode & 0o077 == 0
+    assert str(finished / "report.html") in result.stdout
+
+
+def test_the_publishers_words_go_to_the_public_page_only(run, finished):
+    assert run("report", finished, "--title", "A <quiet> town").exit_code == 0
+    assert "A &lt;quiet&gt; town" in (finished / "datasheet.html").read_text()
+    assert "quiet" not in (finished / "report.html").read_text()
+
+
+def test_open(run, finished, monkeypatch):
+    opened = []
+    monkeypatch.setattr(webbrowser, "open", lambda address: bool(opened.append(address)))
+    result = run("report", finished, "--open")
+    assert opened == [(finished / "report.html").resolve().as_uri()]
+    assert result.exit_code == 0 and "open" in result.stderr  # no browser took it
+
+
+def test_what_is_no_run(run, finished, tmp_path):
+    for folder, words in ((tmp_path / "nowhere", "no folder"), (tmp_path, "findings.json")):
+        refused = run("report", folder)
+        assert refused.exit_code == 2 and words in refused.stderr
+    found = json.loads((finished / "findings.json").read_text())
+    (finished / "findings.json").write_text(json.dumps({**found, "format": 0}))
+    assert "another version" in run("report", finished).stderr

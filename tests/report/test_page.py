@@ -1,0 +1,129 @@
+"""The page: complete, escaped, and without anything from elsewhere."""
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import doppeltrace as dt
+from doppeltrace.report.page import render
+
+EVIL = "</script><script>alert(1)</script><b>&amp;"
+
+
+def findings_in(page):
+    (text,) = re.findall(
+        r'<script type="application/json" id="findings">(.*?)</script>', page, flags=re.DOTALL
+    )
+    return json.loads(text)
+
+
+class Structure(HTMLParser):
+    """Tags with their attributes, in order."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+
+@pytest.fixture(scope="module")
+def page(found):
+    return render(found.to_dict())
+
+
+def test_figures_and_escaping(page, found):
+    assert "<b>A" not in page and "Traces of &lt;b&gt;A &amp; B&lt;/b&gt;" in page
+    assert "<i>city" not in page
+    assert f"<strong>{found.account.released}</strong> synthetic traces released" in page
+    assert "Is it safe to publish?" in page and "What is lost?" in page
+    assert not re.search(r"\$[a-z_]+\b", re.sub(r"<script>.*", "", page, flags=re.DOTALL))
+    for loss in found.losses:
+        assert loss.plain in page and f"{loss.synthetic:.3f}" in page
+
+
+def test_it_is_made_again_from_json_alone(page, found):
+    assert render(json.loads(found.to_json())) == page
+    assert findings_in(page) == json.loads(found.to_json())
+
+
+def test_names_of_places_stay_text(small_run):
+    old = small_run.train.places
+    places = dt.Places(
+        np.array([f"{EVIL}{n}" for n in range(len(old))]), old.lat, old.lng, old.bounds,
+        np.array([EVIL] * len(old)),
+    )  # fmt: skip
+    train, test, released = (
+        replace(x, places=places) for x in (small_run.train, small_run.test, small_run.released)
+    )
+    page = render(small_run.find(train=train, test=test, released=released).to_dict())
+    assert "alert(1)</script>" not in page and "<script>alert" not in page
+    assert findings_in(page)["places"]["category"][0] == EVIL
+    assert [tag for tag, _ in Structure(page).tags].count("script") == 2
+
+
+def test_it_says_that_it_is_internal_and_what_pd_does_not_promise(page):
+    assert "Internal: do not publish" in page
+    assert "no differential privacy" in page
+
+
+def test_it_needs_nothing_else(page):
+    tags = Structure(page).tags
+    for _, attributes in tags:
+        assert not {"src", "srcset", "data"} & set(attributes)
+        assert attributes.get("href", "#").startswith("#")
+    assert set(re.findall(r"https?://[^\"' ]+", page)) == {"http://www.w3.org/2000/svg"}
+    assert "url(" not in page and "@import" not in page
+    assert "default-src 'none'" in page
+
+
+def test_headings_labels_and_targets(page):
+    tags = Structure(page).tags
+    levels = [int(tag[1]) for tag, _ in tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(b <= a + 1 for a, b in zip(levels, levels[1:], strict=False))
+    ids = [a["id"] for _, a in tags if "id" in a]
+    assert len(ids) == len(set(ids))
+    for tag, attributes in tags:
+        if attributes.get("href"):
+            assert attributes["href"][1:] in ids
+        if tag in ("input", "select") and attributes.get("type") != "radio":
+            assert any(a.get("for") == attributes["id"] for t, a in tags if t == "label")
+    assert ("html", {"lang": "en"}) in tags
+
+
+def test_without_testing_users_factors_or_test(small_run):
+    account = replace(small_run.find().account, k=None, eta=None)
+    page = render(
+        small_run.find(test=None, score=None, factors=None, plausible=None, account=account)
+        .to_dict()
+    )  # fmt: skip
+    assert "--split 0.2" in page and "training users" in page
+    assert "This model has no factors" in page
+    assert "No deniability test was made" in page and "Do not publish these traces" in page
+
+
+def test_with_nothing_released(small_run):
+    account = replace(small_run.find().account, released=0)
+    nothing = small_run.released.select(np.zeros(0, dtype=int))
+    page = render(small_run.find(released=nothing, score=None, account=account).to_dict())
+    assert "There is nothing to publish" in page and "nothing to score" in page
+
+
+def test_a_test_that_stopped_counting_says_so(small_run):
+    account = replace(small_run.find().account, counted_all=False)
+    found = small_run.find(account=account)
+    assert found.privacy.pass_rates[-1][0] == account.k
+    assert "--count-all" in render(found.to_dict())
+
+
+def test_sparse_real_traces_are_pointed_out(found):
+    values = found.to_dict()
+    assert "differ for that reason alone" not in render(values)
+    assert "differ for that reason alone" in render({**values, "coverage": 0.05})
