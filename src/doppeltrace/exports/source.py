@@ -16,7 +16,9 @@ TIME_FORMAT = "%Y-%m-%dT%H:%M:%S"
 """Times of a released CSV file: local, without a zone."""
 
 
-def released_rows(source: SyntheticTraces | str | Path) -> pl.LazyFrame:
+def released_rows(
+    source: SyntheticTraces | str | Path, *, labels_as_text: bool = False
+) -> pl.LazyFrame:
     """Return the rows of a release, with `COLUMNS` and nothing else.
 
     Parameters
@@ -24,14 +26,17 @@ def released_rows(source: SyntheticTraces | str | Path) -> pl.LazyFrame:
     source : synthetic traces, which are ordered by content and numbered afresh as a release
         does, for their own order tells who their owners are; or a release: its folder, or its
         file of traces, which is then read as it is needed and never held as a whole.
+    labels_as_text : whether labels of places stay text, even if all of them are numbers.
     """
+    text = pl.col("location").cast(pl.String) if labels_as_text else pl.col("location")
     if isinstance(source, SyntheticTraces):
-        return released_frame(by_content(source.locations), source).lazy()
+        rows = released_frame(by_content(source.locations), source)
+        return rows.lazy().with_columns(text)
     if isinstance(source, Traces):
         raise InputError("these are real traces, which are not exported: pass synthetic ones")
     path = released_file(Path(source))
     with explained(path):
-        return _scan(path)
+        return _scan(path, labels_as_text).with_columns(text)
 
 
 def released_file(path: Path) -> Path:
@@ -59,7 +64,7 @@ def explained(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _scan(path: Path) -> pl.LazyFrame:
+def _scan(path: Path, labels_as_text: bool) -> pl.LazyFrame:
     if path.suffix == ".parquet":
         return pl.scan_parquet(path, glob=False).select(_known(path, pl.read_parquet_schema(path)))
     header = pl.scan_csv(path, glob=False, infer_schema=False)
@@ -68,7 +73,7 @@ def _scan(path: Path) -> pl.LazyFrame:
     # labels are numbers only if that loses nothing: 007 stays text
     number = pl.col("location").cast(pl.Int64, strict=False)
     same = number.cast(pl.String).eq_missing(pl.col("location"))
-    whole = text.select(same.all()).collect().item()
+    whole = not labels_as_text and text.select(same.all()).collect().item()
     return text.with_columns(
         pl.col("uid", "tid").cast(pl.Int64),
         pl.col("datetime").str.to_datetime(TIME_FORMAT, time_unit="ms"),

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from doppeltrace.exports.source import released_rows
+from doppeltrace.exports.source import explained, released_rows
 from doppeltrace.traces import DAY_SECONDS, Clock, Places, Traces
 from doppeltrace.utility import mobility
 from doppeltrace.utility.summary import in_chunks
@@ -106,87 +106,102 @@ class ReleasedFigures:
         """Count the released traces of a CSV or Parquet file."""
         with path.open("rb") as handle:
             digest = hashlib.file_digest(handle, "sha256").hexdigest()
-        rows = released_rows(path)
-        visits = (
-            rows.group_by("location", "lat", "lng", hour=pl.col("datetime").dt.hour())
-            .agg(events=pl.len())
-            .collect()
-        )
-        places = (
-            visits.group_by("location", "lat", "lng")
-            .agg(pl.col("events").sum())
-            .sort(-pl.col("events").cast(pl.Int64), "location")
-        )
-        events = int(places["events"].sum())
-        shown = places.head(SHOWN_PLACES)
-        traces = _traces(rows, places)
+        traces = _read(path)
+        by_hour = _events_by_hour(traces)
+        count = by_hour.sum(axis=0)
+        places, events = traces.places, traces.n_events
+        busy = np.lexsort((places.labels.astype(str), -count))[: SHOWN_PLACES if events else 0]
         trips, stays, moved, seen = _movement(traces)
-        times = traces.clock.local_time(traces.instant[[]] if events == 0 else _ends(traces))
-        first, last = times.tolist() if events else (None, None)
-        hours = traces.clock.instant_seconds / 3600
+        ends = [traces.instant.min(), traces.instant.max()] if events else []
+        first, last = traces.clock.local_time(ends).tolist() or (None, None)
         return cls(
             file=path.name,
             bytes=path.stat().st_size,
             sha256=digest,
             traces=traces.n_users,
             events=events,
-            places=len(places),
+            places=len(places) if events else 0,
             first=first,
             last=last,
             step_minutes=None if first == last else traces.clock.instant_seconds / 60,
-            lat=shown["lat"].to_numpy(),
-            lng=shown["lng"].to_numpy(),
-            shown_share=int(shown["events"].sum()) / max(events, 1),
-            periods=_periods(visits, shown),
+            lat=places.lat[busy],
+            lng=places.lng[busy],
+            shown_share=float(count[busy].sum() / max(events, 1)),
+            periods=_periods(by_hour, busy),
             moving={h: float(moved[h] / seen[h]) for h in range(24) if seen[h]},
             trips=_bars(trips, mobility.KM, TRIP_BINS),
-            stays=_bars(stays[1:], hours, STAY_BINS, first=1),
+            stays=_bars(stays[1:], traces.clock.instant_seconds / 3600, STAY_BINS, first=1),
             busiest=tuple(
-                (str(label), count / events)
-                for label, count in places.head(BUSIEST).select("location", "events").rows()
+                (str(places.labels[place]), float(count[place] / events))
+                for place in busy[:BUSIEST]
             ),
         )
 
 
-def _traces(rows: pl.LazyFrame, places: pl.DataFrame) -> Traces:
+def _read(path: Path) -> Traces:
     """Return the released traces on a clock of their own, its step the largest that fits."""
-    stamps = rows.select(pl.col("datetime").unique()).collect()["datetime"].to_numpy()
-    seconds = stamps.astype("datetime64[s]").astype(np.int64)
-    start = int(seconds.min()) if len(seconds) else 0
-    step = int(np.gcd.reduce(seconds - start)) if len(seconds) else 0
-    clock = Clock(
-        np.zeros((int(seconds.max()) - start) // step + 1 if step else 1, dtype=np.int32),
-        instant_seconds=step or DAY_SECONDS,
-        start=dt.datetime(1970, 1, 1) + dt.timedelta(seconds=start),
+    rows = released_rows(path, labels_as_text=True)
+    with explained(path):
+        found = rows.group_by("location").agg(pl.col("lat", "lng").first()).sort("location")
+        places = found.collect()
+        number = places.select("location", place=pl.int_range(pl.len(), dtype=pl.Int32))
+        events = (
+            rows.join(
+                number.lazy(), on="location", how="left", nulls_equal=True, maintain_order="left"
+            )
+            .select("uid", "tid", "place", seconds=pl.col("datetime").dt.epoch("s"))
+            .collect()
+        )
+    if len(events) == 0:
+        return _no_traces()
+    uid, tid, seconds, place = (
+        events[name].to_numpy() for name in ("uid", "tid", "seconds", "place")
     )
-    if len(places) == 0:
-        nowhere = Places(np.array(["nowhere"]), np.zeros(1), np.zeros(1))
-        nothing = np.zeros(0, dtype=np.int32)
-        return Traces(nothing, np.zeros(1, dtype=np.int64), nothing, nothing, nowhere, clock)
-    number = places.select("location", place=pl.int_range(pl.len(), dtype=pl.Int32)).lazy()
-    instant = (pl.col("datetime").dt.epoch("s") - start) // (step or DAY_SECONDS)
-    events = (
-        rows.join(number, on="location", nulls_equal=True, how="left")
-        .select("uid", "tid", "place", instant=instant.cast(pl.Int32))
-        .sort("uid", "tid", "instant", maintain_order=True)
-        .collect()
-    )
-    begins = events.select((pl.struct("uid", "tid").rle_id().diff() != 0).fill_null(True))
-    first = np.flatnonzero(begins.to_series().to_numpy())
+    start = int(seconds.min())
+    step = int(np.gcd.reduce(seconds - start)) or DAY_SECONDS
+    instant = ((seconds - start) // step).astype(np.int32)
+    new, again = np.diff(uid), np.diff(tid)
+    inside = (new == 0) & (again == 0)
+    in_order = (new > 0) | (new == 0) & (again > 0) | inside & (np.diff(instant) >= 0)
+    if not np.all(in_order):  # not by our hand: a release is written in order
+        order = np.lexsort((instant, tid, uid))
+        uid, tid, instant, place = uid[order], tid[order], instant[order], place[order]
+        inside = (np.diff(uid) == 0) & (np.diff(tid) == 0)
+    first = np.append(0, np.flatnonzero(~inside) + 1)
     return Traces(
         users=np.arange(len(first)),
-        offsets=np.append(first, len(events)),
-        location=events["place"].to_numpy(),
-        instant=events["instant"].to_numpy(),
+        offsets=np.append(first, len(place)),
+        location=place,
+        instant=instant,
         places=Places(
             places["location"].to_numpy(), places["lat"].to_numpy(), places["lng"].to_numpy()
         ),
-        clock=clock,
+        clock=Clock(
+            np.zeros(int(instant.max()) + 1, dtype=np.int32),
+            instant_seconds=step,
+            start=dt.datetime(1970, 1, 1) + dt.timedelta(seconds=start),
+        ),
     )
 
 
-def _ends(traces: Traces) -> NDArray[np.int32]:
-    return np.array([traces.instant.min(), traces.instant.max()])
+def _no_traces() -> Traces:
+    nothing = np.zeros(0, dtype=np.int32)
+    nowhere = Places(np.array(["nowhere"]), np.zeros(1), np.zeros(1))
+    clock = Clock(np.zeros(1, dtype=np.int32), DAY_SECONDS, dt.datetime(1970, 1, 1))
+    return Traces(nothing, np.zeros(1, dtype=np.int64), nothing, nothing, nowhere, clock)
+
+
+def _events_by_hour(traces: Traces) -> NDArray[np.int64]:
+    """Return (24, n_places) the events of each hour of the day."""
+    n_places = len(traces.places)
+    cell = _hour(traces, traces.instant) * n_places + traces.location
+    return np.bincount(cell, minlength=24 * n_places).reshape(24, n_places)
+
+
+def _hour(traces: Traces, instant: NDArray[np.int32]) -> NDArray[np.int64]:
+    every = np.arange(traces.clock.n_instants)
+    hour = traces.clock.local_time(every).astype(np.int64) // 3600 % 24
+    return hour[instant]
 
 
 def _movement(
@@ -199,26 +214,20 @@ def _movement(
         trips = mobility.add(trips, mobility.trip_lengths(part))
         stays = mobility.add(stays, mobility.stays(part))
         follows = (np.diff(part.instant) == 1) & (np.diff(part.user) == 0)
-        arrived = part.clock.local_time(part.instant[1:][follows])
-        hour = (arrived.astype(np.int64) // 3600 % 24).astype(np.int64)
+        hour = _hour(part, part.instant[1:][follows])
         elsewhere = np.diff(part.location)[follows] != 0
         seen += np.bincount(hour, minlength=24)
         moved += np.bincount(hour[elsewhere], minlength=24)
     return trips, stays, moved, seen
 
 
-def _periods(visits: pl.DataFrame, shown: pl.DataFrame) -> tuple[Period, ...]:
-    found = []
-    for name, first, last in PERIODS:
-        inside = visits.filter(pl.col("hour").is_between(first, last, closed="left"))
-        total = inside["events"].sum()
-        if total:
-            here = inside.group_by("location").agg(pl.col("events").sum())
-            counts = shown.select("location").join(
-                here, on="location", how="left", nulls_equal=True, maintain_order="left"
-            )["events"]
-            found.append(Period(name, first, last, counts.fill_null(0).to_numpy() / total))
-    return tuple(found)
+def _periods(by_hour: NDArray[np.int64], shown: NDArray[np.int64]) -> tuple[Period, ...]:
+    counts = {period: by_hour[period[1] : period[2]].sum(axis=0) for period in PERIODS}
+    return tuple(
+        Period(*period, share=count[shown] / count.sum())
+        for period, count in counts.items()
+        if count.sum()
+    )
 
 
 def _bars(
