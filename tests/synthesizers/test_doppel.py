@@ -157,11 +157,11 @@ def test_resuming_gives_the_same_model(tiny, tmp_path, at):
     whole = dt.Doppel(**SMALL).fit(tiny)
     broken = dt.Doppel(**SMALL)
     with pytest.raises(_Interruption):
-        broken.fit(tiny, callback=_interrupt_at(at), checkpoint=checkpoint, checkpoint_every=3)
+        broken.fit(tiny, callback=_interrupt_at(at), checkpoint=checkpoint, checkpoint_seconds=0)
     for ask in (broken.sample, lambda: broken.base_):
         with pytest.raises(dt.NotFittedError):
             ask()
-    resumed = dt.Doppel(**SMALL).fit(tiny, checkpoint=checkpoint, checkpoint_every=3)
+    resumed = dt.Doppel(**SMALL).fit(tiny, checkpoint=checkpoint, checkpoint_seconds=0)
     assert _same(resumed.factors_, whole.factors_)
     assert resumed.history == whole.history
     np.testing.assert_array_equal(
@@ -169,10 +169,49 @@ def test_resuming_gives_the_same_model(tiny, tmp_path, at):
     )
 
 
+@pytest.mark.parametrize("at", [3, 6, 7])
+def test_a_warm_start_resumes_too(tiny, tmp_path, at):
+    checkpoint = tmp_path / "sampler.safetensors"
+    few = SMALL | {"warm_users": tiny.n_users - 1}
+    whole = dt.Doppel(**few).fit(tiny)
+    assert len(whole.factors_.A) == tiny.n_users
+    with pytest.raises(_Interruption):
+        dt.Doppel(**few).fit(
+            tiny, callback=_interrupt_at(at), checkpoint=checkpoint, checkpoint_seconds=0
+        )
+    resumed = dt.Doppel(**few).fit(tiny, checkpoint=checkpoint)
+    assert _same(resumed.factors_, whole.factors_)
+    longer = few | {"iterations": SMALL["iterations"] + 5}
+    with pytest.raises(dt.InputError, match="other settings"):
+        dt.Doppel(**longer).fit(tiny, checkpoint=checkpoint)
+
+
+def test_a_warm_start_fits_as_well(city):
+    """Both end at the same likelihood, within the sampler's own noise."""
+    ends = {
+        warm: [
+            np.mean([h["log_likelihood"] for h in model.history[-5:]])
+            for model in (
+                dt.Doppel(iterations=150, seed=seed, warm_users=warm).fit(city)
+                for seed in range(4)
+            )
+        ]
+        for warm in (60, city.n_users)
+    }
+    noise = np.std(ends[city.n_users], ddof=1) + np.std(ends[60], ddof=1)
+    assert abs(np.mean(ends[60]) - np.mean(ends[city.n_users])) < 3 * noise
+
+
 def test_checkpoint_of_something_else_is_refused(tiny, tmp_path):
     checkpoint = tmp_path / "sampler.safetensors"
     dt.Doppel(**SMALL).fit(tiny, checkpoint=checkpoint)
-    for change in ({"shape": 0.5}, {"seed": 6}, {"min_users": 1}, {"jump": 0.5}):
+    for change in (
+        {"shape": 0.5},
+        {"seed": 6},
+        {"min_users": 1},
+        {"jump": 0.5},
+        {"warm_users": 3},
+    ):
         with pytest.raises(dt.InputError, match="other settings or another seed"):
             dt.Doppel(**(SMALL | change)).fit(tiny, checkpoint=checkpoint)
     with pytest.raises(dt.InputError, match="other data"):

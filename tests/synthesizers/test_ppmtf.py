@@ -156,20 +156,29 @@ def test_resuming_gives_the_same_model(tiny, tmp_path, at):
     whole = dt.PPMTF(**SMALL).fit(tiny)
     broken = dt.PPMTF(**SMALL)
     with pytest.raises(_Interruption):
-        broken.fit(tiny, callback=_interrupt_at(at), checkpoint=checkpoint, checkpoint_every=3)
-    assert checkpoint.exists() == (at >= 3)
+        broken.fit(tiny, callback=_interrupt_at(at), checkpoint=checkpoint, checkpoint_seconds=0)
+    assert checkpoint.exists()
     with pytest.raises(dt.NotFittedError):
         broken.sample()
     heard = []
     resumed = dt.PPMTF(**SMALL).fit(
-        tiny, callback=heard.append, checkpoint=checkpoint, checkpoint_every=3
+        tiny, callback=heard.append, checkpoint=checkpoint, checkpoint_seconds=0
     )
-    assert [s.done for s in heard] == list(range({1: 1, 3: 4, 6: 7, 8: 9}[at], 9))
+    assert [s.done for s in heard] == list(range(at + 1, 9))
     assert _same(resumed.factors_, whole.factors_)
     assert resumed.history == whole.history
     np.testing.assert_array_equal(
         resumed.sample(5, seed=1).locations, whole.sample(5, seed=1).locations
     )
+
+
+def test_checkpoints_are_written_seldom(tiny, tmp_path):
+    checkpoint = tmp_path / "sampler.safetensors"
+    with pytest.raises(_Interruption):
+        dt.PPMTF(**SMALL).fit(
+            tiny, callback=_interrupt_at(7), checkpoint=checkpoint, checkpoint_seconds=3600
+        )
+    assert not checkpoint.exists()
 
 
 def test_an_interrupted_second_fit_leaves_no_model(tiny):

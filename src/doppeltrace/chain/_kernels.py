@@ -5,6 +5,7 @@ from numba import njit
 
 from doppeltrace._stream_kernels import seed_stream
 from doppeltrace.chain._protocol import DRAWS, draw_first, draw_next, prepare, scratch_shape
+from doppeltrace.engine.borrow import borrowed
 
 
 @njit(cache=True, nogil=True)
@@ -14,6 +15,7 @@ def sample_traces(first, last, chain, users, slots, key, out):
     users : (N,) int64; slots : (T,) int32, the slot of each instant.
     out : (N, traces per user, T) int32.
     """
+    chain = borrowed(chain)
     state = np.empty(4, np.uint64)
     scratch = np.empty(scratch_shape(chain, DRAWS))
     for u in range(first, last):

@@ -14,7 +14,6 @@ from numba import njit, types
 
 from doppeltrace._stream_kernels import uniform
 
-
 DRAWS, FEW, MANY = range(3)
 """What scratch is for: draws, or the probabilities of a few or of many traces of a user."""
 

@@ -20,7 +20,8 @@ class BaseChain(NamedTuple):
     A (users, z), B (places, z), D (slots, z), float64, levelled: see `_levelled`.
     B_sum : (1, z) column sums of B. cut, other : (z, places), an alias table per column of B.
     start, neighbour, lift : the base K in CSR form; symmetric, its diagonal positive.
-    lift_B : (places, z) = K B. B_t, lift_B_t : (z, places), transposed. jump : τ, probability of a fresh draw from π.
+    lift_B : (places, z) = K B. B_t, lift_B_t : (z, places), transposed.
+    jump : τ, probability of a fresh draw from π.
     """
 
     A: NDArray[np.float64]

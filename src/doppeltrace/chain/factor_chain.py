@@ -17,8 +17,8 @@ class FactorChain(NamedTuple):
     """Q* from (A, B, C) and π from (visit_A, visit_B, D); see `_factor_kernels`.
 
     A, visit_A (users, Z), B, C, visit_B (places, Z), D (slots, Z), float64, with zero columns up
-    to Z, a multiple of eight; B_t, C_t and visit_B_t (Z, places) are transposed. PPMTF shares A and
-    B between both parts.
+    to Z, a multiple of eight; B_t, C_t and visit_B_t (Z, places) are transposed. PPMTF shares A
+    and B between both parts.
     """
 
     A: NDArray[np.float64]

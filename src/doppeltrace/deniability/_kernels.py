@@ -20,12 +20,13 @@ from doppeltrace.chain._protocol import (
     prepare,
     scratch_shape,
 )
+from doppeltrace.engine.borrow import borrowed
 
 SLACK = 1e-6
 """How far below the bin a sum added up in another order must lie to be beyond rounding."""
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _bound_stays(chain, traces, y, slots, scratch, value):
     """Return value plus the stays that are already known: an upper bound of ln p."""
     for t in range(1, len(slots)):
@@ -36,7 +37,7 @@ def _bound_stays(chain, traces, y, slots, scratch, value):
     return value
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _log_likelihood(chain, user, traces, y, slots, scratch, lower):
     """Return ln p(traces[y] = M(user)), or −inf as soon as it is known to be at most `lower`."""
     value = log_first(chain, user, slots[0], traces[y, 0], scratch)
@@ -63,6 +64,7 @@ def log_likelihoods(first, last, chain, users, traces, slots, out):
 
     traces (N, T); out (N, len(users)).
     """
+    chain = borrowed(chain)
     scratch = np.empty(scratch_shape(chain, MANY))
     for u in range(first, last):
         prepare(chain, users[u], scratch)
@@ -76,6 +78,7 @@ def own_log_likelihoods(first, last, chain, owners, starts, traces, slots, out):
 
     traces are sorted by owner: owners[u]'s traces are starts[u] … starts[u + 1] − 1.
     """
+    chain = borrowed(chain)
     scratch = np.empty(scratch_shape(chain, FEW))
     for u in range(first, last):
         prepare(chain, owners[u], scratch)
@@ -89,6 +92,7 @@ def count_in_bin(first, last, chain, verifiers, traces, owner, slots, lower, upp
 
     Adds those of verifiers[first] … verifiers[last − 1] to counts (N,).
     """
+    chain = borrowed(chain)
     scratch = np.empty(scratch_shape(chain, MANY))
     for v in range(first, last):
         m = verifiers[v]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
-from doppeltrace import tensors
+import numpy as np
+from numpy.typing import NDArray
+
+from doppeltrace import streams, tensors
 from doppeltrace.chain.base_chain import BaseChain, base_chain
 from doppeltrace.chain.population import Base, check_settings, population_base
 from doppeltrace.errors import require
@@ -16,6 +20,9 @@ from doppeltrace.traces import Traces
 
 EXPOSURE_FLOOR = 0.01
 """Exposure of a step that is not in the base, where 1 is chance: it must stay possible."""
+
+WARM_SHARE = 0.8
+"""Share of the sweeps that learn from a sample of the users, where there are more than that."""
 
 
 class Doppel(FactorizedSynthesizer):
@@ -29,6 +36,9 @@ class Doppel(FactorizedSynthesizer):
     ----------
     factors : z, number of factors.
     iterations : Gibbs iterations; the last one's Θ is the model.
+    warm_users : where there are more users, the first four fifths of the iterations go over this
+        many of them, drawn at random: what all users share is then known, and the last fifth,
+        which goes over all, starts from there.
     shape, rate : of the Gamma priors of all factor entries.
     min_users : different users that must have made a move for it to enter the base.
     smoothing : weight of the gravity kernel in the base, in transitions per place.
@@ -45,12 +55,14 @@ class Doppel(FactorizedSynthesizer):
     """
 
     name = "doppel"
+    _may_go_on = False  # how many iterations there are decides which of them take the sample
 
     def __init__(
         self,
         *,
         factors: int = 10,
         iterations: int = 300,
+        warm_users: int = 20_000,
         shape: float = 0.03,
         rate: float = 1.0,
         min_users: int = 5,
@@ -65,6 +77,8 @@ class Doppel(FactorizedSynthesizer):
     ) -> None:
         super().__init__(factors=factors, iterations=iterations, seed=seed, threads=threads)
         require(0 <= jump <= 1, "jump must be from 0 to 1")
+        require(warm_users >= 1, "warm_users must be at least 1")
+        self.warm_users = warm_users
         self._prior = poisson.GammaPrior(shape, rate)
         self.shape, self.rate = shape, rate
         self.base_settings: dict[str, Any] = {
@@ -85,6 +99,7 @@ class Doppel(FactorizedSynthesizer):
         return {
             "factors": self.n_factors,
             "iterations": self.iterations,
+            "warm_users": self.warm_users,
             "shape": self.shape,
             "rate": self.rate,
             **self.base_settings,
@@ -100,21 +115,55 @@ class Doppel(FactorizedSynthesizer):
             self._base = population_base(train, **self.base_settings)
         return self._base
 
-    def _begin(self, traces: Traces) -> list[tuple[Observations, Exposure | None]]:
+    def _begin(self, traces: Traces) -> list[_Work]:
         self._base = population_base(traces, **self.base_settings)
         exposure = Exposure(self._base.lift, EXPOSURE_FLOOR) if self.exposure else None
-        counts = Observations(tensors.transition_tensor(traces), tensors.visit_tensor(traces))
-        return [(counts, exposure)]
+        if traces.n_users <= self.warm_users:
+            return [_Work(_count(traces), exposure)]
+        rng = streams.generator(self.seed, "warm users")
+        sample = np.sort(rng.choice(traces.n_users, self.warm_users, replace=False))
+        return [_Work(_count(traces), exposure, sample, _count(traces.select(sample)))]
 
-    def _start(self, part: int, work: tuple[Observations, Exposure | None]) -> State:
-        return poisson.init(work[0], self.n_factors, self.seed)
+    def _start(self, part: int, work: _Work) -> State:
+        counts = work.counts if work.sample_counts is None else work.sample_counts
+        return poisson.init(counts, self.n_factors, self.seed)
 
-    def _step(
-        self, part: int, work: tuple[Observations, Exposure | None]
-    ) -> tuple[State, dict[str, float]]:
-        counts, exposure = work
-        state, info = poisson.step(self._states[part], counts, self._prior, self.seed, exposure)
+    def _step(self, part: int, work: _Work) -> tuple[State, dict[str, float]]:
+        state, counts = self._states[part], work.counts
+        if work.sample is not None and work.sample_counts is not None:
+            if state.iteration < self._warm_sweeps:  # A has the rows of the sample
+                counts = work.sample_counts
+            elif state.iteration == self._warm_sweeps:
+                users = counts.visits.shape[0]
+                state = _for_everyone(state, users, work.sample)
+        state, info = poisson.step(state, counts, self._prior, self.seed, work.exposure)
         return state, {"log_likelihood": info.log_likelihood}
+
+    @property
+    def _warm_sweeps(self) -> int:
+        """Iterations that go over the sample; at least one more goes over all."""
+        return int(WARM_SHARE * self.iterations)
 
     def _build_chain(self) -> BaseChain:
         return base_chain(self.factors_, self.base_.lift, self.jump)
+
+
+class _Work(NamedTuple):
+    """What the sampler works on; `sample` and its counts only where there are many users."""
+
+    counts: Observations
+    exposure: Exposure | None
+    sample: NDArray[np.int64] | None = None
+    sample_counts: Observations | None = None
+
+
+def _for_everyone(state: State, users: int, sample: NDArray[np.int64]) -> State:
+    """Return the state with a row of A for every user: those outside the sample get the mean."""
+    known = state.factors.A
+    a = np.tile(known.mean(axis=0), (users, 1))
+    a[sample] = known
+    return State(replace(state.factors, A=a), state.iteration)
+
+
+def _count(traces: Traces) -> Observations:
+    return Observations(tensors.transition_tensor(traces), tensors.visit_tensor(traces))

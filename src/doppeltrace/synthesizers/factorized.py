@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from numpy.typing import NDArray
 
@@ -29,6 +30,9 @@ class FactorizedSynthesizer(ChainSynthesizer):
     factors_ : Θ after `fit` (of the first part).
     history : what each iteration told, such as {"rmse": …}.
     """
+
+    _may_go_on: ClassVar[bool] = True
+    """Whether a checkpoint may be trained further than it was meant to."""
 
     def __init__(
         self, *, factors: int, iterations: int, seed: int | None, threads: int | None
@@ -83,20 +87,21 @@ class FactorizedSynthesizer(ChainSynthesizer):
         *,
         callback: Callback = silent,
         checkpoint: str | Path | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_seconds: float = 30.0,
     ) -> Self:
         """Learn Θ from traces.
 
         Parameters
         ----------
-        checkpoint : file to save the sampler in every `checkpoint_every` iterations; if it
-            exists already and belongs to the same data, settings and seed, training goes on
-            from it, with the same result as without the interruption. It holds Θ and the
-            seed, so it is as secret as the input; remove it afterwards.
+        checkpoint : file to save the sampler in after an iteration, at most every
+            `checkpoint_seconds`, and at the end; if it exists already and belongs to the same
+            data, settings and seed, training goes on from it, with the same result as without
+            the interruption. It holds Θ and the seed, so it is as secret as the input; remove
+            it afterwards.
         """
-        require(checkpoint_every >= 1, "checkpoint_every must be at least 1")
+        require(checkpoint_seconds >= 0, "checkpoint_seconds must not be negative")
         self._checkpoint = None if checkpoint is None else Path(checkpoint)
-        self._checkpoint_every = checkpoint_every
+        self._checkpoint_seconds = checkpoint_seconds
         return super().fit(traces, callback=callback)
 
     def _fit(self, traces: Traces, callback: Callback) -> None:
@@ -112,15 +117,17 @@ class FactorizedSynthesizer(ChainSynthesizer):
         if self._checkpoint is not None and self._checkpoint.exists():
             self._resume(traces)
         total = self.iterations * len(parts)
+        written = time.monotonic()
         for part, work in enumerate(parts):
             while self._states[part].iteration < self.iterations:
                 self._states[part], figures = self._step(part, work)
                 self.history.append(figures)
                 done = part * self.iterations + self._states[part].iteration
                 if self._checkpoint is not None and (
-                    done % self._checkpoint_every == 0 or done == total
+                    time.monotonic() - written >= self._checkpoint_seconds or done == total
                 ):
                     self._write(self._checkpoint, traces)
+                    written = time.monotonic()
                 callback(Step("training", done, total, figures))
 
     def save(self, path: str | Path) -> None:
@@ -173,8 +180,10 @@ class FactorizedSynthesizer(ChainSynthesizer):
         return sum(about["iterations"])
 
     def _check_same(self, path: Path, about: dict[str, Any]) -> None:
-        mine = {k: v for k, v in self.settings.items() if k != "iterations"}
-        theirs = {k: v for k, v in about["settings"].items() if k != "iterations"}
+        mine, theirs = (
+            {k: v for k, v in settings.items() if k != "iterations" or not self._may_go_on}
+            for settings in (self.settings, about["settings"])
+        )
         if (about["model"], theirs, int(about["seed"])) != (self.name, mine, self.seed):
             raise InputError(
                 f"checkpoint {path} was made with other settings or another seed: "
