@@ -254,8 +254,11 @@ def file_hash(path: Path) -> str:
 
 
 def _shown(values: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        name.replace("_", " "): f"{value:,}" if isinstance(value, int) else str(value)
-        for name, value in values.items()
-        if value is not None
-    }
+    """Return what is set, in words; whole numbers with their thousands apart."""
+
+    def words(value: Any) -> str:
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        return f"{value:,}" if isinstance(value, int) else str(value)
+
+    return {n.replace("_", " "): words(v) for n, v in values.items() if v is not None}

@@ -25,7 +25,7 @@ function percent(x) {
 
 function niceStep(rough) {
   const power = 10 ** Math.floor(Math.log10(rough));
-  return power * [1, 2, 5, 10].find((step) => step * power >= rough);
+  return power * [1, 2, 2.5, 5, 10].find((step) => step * power >= 0.999 * rough);
 }
 
 function short(x, digits = 3) {
