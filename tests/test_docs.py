@@ -11,7 +11,9 @@ from typer.testing import CliRunner
 from doppeltrace.cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
-MODULES = "accounting|attacks|chain|deniability|evaluation|factorize|synthesizers|tensors|traces"
+MODULES = (
+    "accounting|attacks|chain|deniability|evaluation|factorize|plots|synthesizers|tensors|traces"
+)
 NAMES = sorted(
     set(re.findall(rf"`((?:{MODULES}|utility)\.[\w.]+)`", (ROOT / "docs/paper.md").read_text()))
 )

@@ -31,7 +31,7 @@ FORMATS = ("csv", "parquet")
 
 NOTICE = (
     "Internal: do not publish. The seed gives every user's random numbers away; "
-    "only the file of traces may leave."
+    "only the file of traces and the datasheet may leave."
 )
 
 _ROWS_AT_ONCE = 1_000_000

@@ -112,7 +112,7 @@ def test_figures_by_hand(traces):
     assert "09–10 h 16.7%" in text and "10–11 h 50.0%" in text
     # stays in instants: 3 1 . 1 / 1 4 / 3 2 1: half are 1 instant
     assert "Half of all stays last 20 minutes or less." in text
-    assert "They move most between 10:00 and 11:00." in text
+    assert "most between 10:00 and 11:00 (50%), and least between 09:00 and 10:00 (17%)" in text
 
 
 def test_parameters_in_plain_words(traces):

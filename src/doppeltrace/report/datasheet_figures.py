@@ -79,7 +79,7 @@ def _busiest(f: ReleasedFigures) -> str:
 def _moving(moving: Mapping[int, float]) -> str:
     hours = range(min(moving), max(moving) + 1)
     values = [moving.get(hour, 0.0) for hour in hours]
-    busy = max(moving, key=lambda hour: moving[hour])
+    busy, quiet = (pick(moving, key=lambda hour: moving[hour]) for pick in (max, min))
     every = 1 if len(values) <= 12 else 3
     ticks = [(h - hours[0] + 0.5, f"{h:02}") for h in hours if h % every == 0]
     table = _table(
@@ -87,7 +87,8 @@ def _moving(moving: Mapping[int, float]) -> str:
         [(f"{h:02}–{h + 1:02} h", f"{v:.1%}") for h, v in moving.items()],
     )
     axis = "Share of events elsewhere than an instant before, by hour of the day."
-    words = f"They move most between {busy:02}:00 and {busy + 1:02}:00."
+    most, least = (f"between {h:02}:00 and {h + 1:02}:00 ({moving[h]:.0%})" for h in (busy, quiet))
+    words = f"They move most {most}, and least {least}."
     return _figure(
         "When they move", axis, words, bar_chart(values, ticks, f"{axis} {words}"), table
     )

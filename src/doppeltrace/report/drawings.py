@@ -16,7 +16,7 @@ SMALLEST_RADIUS = 0.7
 KM_PER_DEGREE = 111.195
 
 BARS_WIDTH, BARS_HEIGHT = 560, 180
-LEFT, BOTTOM, TOP = 62, 28, 14
+LEFT, RIGHT, BOTTOM, TOP = 62, 24, 28, 14
 
 
 class Projection:
@@ -90,7 +90,7 @@ def bar_chart(values: Sequence[float], ticks: Sequence[tuple[float, str]], label
     label : the picture in words.
     """
     top = _round_up(max(values, default=0.0))
-    column = (BARS_WIDTH - LEFT - 6) / max(len(values), 1)
+    column = (BARS_WIDTH - LEFT - RIGHT) / max(len(values), 1)
     floor = BARS_HEIGHT - BOTTOM
     height = [v / top * (floor - TOP) for v in values]
     columns = "".join(
@@ -99,7 +99,7 @@ def bar_chart(values: Sequence[float], ticks: Sequence[tuple[float, str]], label
         for i, h in enumerate(height)
     )
     lines = "".join(
-        f'<path class="line" d="M{LEFT} {y:.1f}H{BARS_WIDTH - 6}"/>'
+        f'<path class="line" d="M{LEFT} {y:.1f}H{BARS_WIDTH - RIGHT}"/>'
         f'<text class="end" x="{LEFT - 6}" y="{y + 4:.1f}">{share:.3g} %</text>'
         for share in (0.0, 50 * top, 100 * top)
         for y in (floor - share / 100 / top * (floor - TOP),)
