@@ -154,7 +154,12 @@ def _write_geoparquet(rows: pl.LazyFrame, path: Path) -> None:
 
 def _places(rows: pl.LazyFrame) -> pl.DataFrame:
     """Return (location, lat, lng) of the places that occur: few, where rows may be many."""
-    return rows.select("location", "lat", "lng").unique("location").sort("location").collect()
+    return (
+        rows.select("location", "lat", "lng")
+        .unique("location")
+        .sort("location")
+        .collect(engine="streaming")
+    )
 
 
 def _prepared(places: pl.DataFrame, column: pl.Series) -> pl.LazyFrame:

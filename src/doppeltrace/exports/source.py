@@ -73,7 +73,7 @@ def _scan(path: Path, labels_as_text: bool) -> pl.LazyFrame:
     # labels are numbers only if that loses nothing: 007 stays text
     number = pl.col("location").cast(pl.Int64, strict=False)
     same = number.cast(pl.String).eq_missing(pl.col("location"))
-    whole = not labels_as_text and text.select(same.all()).collect().item()
+    whole = not labels_as_text and text.select(same.all()).collect(engine="streaming").item()
     return text.with_columns(
         pl.col("uid", "tid").cast(pl.Int64),
         pl.col("datetime").str.to_datetime(TIME_FORMAT, time_unit="ms"),

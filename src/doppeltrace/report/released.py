@@ -143,7 +143,7 @@ def _read(path: Path) -> Traces:
     rows = released_rows(path, labels_as_text=True)
     with explained(path):
         found = rows.group_by("location").agg(pl.col("lat", "lng").first()).sort("location")
-        places = found.collect()
+        places = found.collect(engine="streaming")
         number = places.select("location", place=pl.int_range(pl.len(), dtype=pl.Int32))
         events = (
             rows.join(
