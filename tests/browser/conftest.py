@@ -1,5 +1,6 @@
 """A real browser without a network, and the pages it opens from disk."""
 
+import datetime
 import json
 import shutil
 from dataclasses import dataclass, replace
@@ -88,6 +89,8 @@ def browser(tmp_path_factory):
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     service = webdriver.ChromeService(driver)
     with webdriver.Chrome(options=options, service=service) as opened:
+        opened.set_page_load_timeout(30)
+        opened.set_script_timeout(30)
         made = Browser(opened)
         made.command("Network.enable")
         made.command(
@@ -149,6 +152,38 @@ def people_flow_page(people_flow, tmp_path_factory):
 @pytest.fixture(scope="session")
 def nyc_page(nyc, tmp_path_factory):
     return _page(nyc, tmp_path_factory.mktemp("nyc"))
+
+
+@pytest.fixture(scope="session")
+def bare_page(tmp_path_factory):
+    """A run without testing users, without a deniability test, of a model without factors."""
+    run = Run()
+    account = an_account(k=None, eta=None, counted_all=False)
+    found = run.find(test=None, score=None, factors=None, plausible=None, account=account)
+    return _write(found, tmp_path_factory.mktemp("bare"), run.score)
+
+
+@pytest.fixture(scope="session")
+def empty_page(tmp_path_factory):
+    """A run of which no trace passed."""
+    run = Run()
+    nothing = run.released.select(np.zeros(0, dtype=int))
+    found = run.find(released=nothing, score=None, account=an_account(released=0))
+    return _write(found, tmp_path_factory.mktemp("empty"), run.score)
+
+
+@pytest.fixture(scope="session")
+def one_place_page(tmp_path_factory):
+    """One place, one slot, one user: as little as there can be."""
+    clock = dt.Clock([0, 0], 3600, datetime.datetime(2024, 1, 1))
+    train = dt.Traces.from_events(
+        [0, 0], [0, 0], [0, 1], places=dt.Places(["here"], [0.0], [0.0]), clock=clock
+    )
+    made = dt.SyntheticTraces([[0, 0]], [0], [0], train.places, clock)
+    score = dt.evaluate(train=train, test=train, synthetic=made, attacks=False)
+    account = an_account(made=1, released=1)
+    found = find(train=train, test=None, released=made, account=account)
+    return _write(found, tmp_path_factory.mktemp("one"), score)
 
 
 @pytest.fixture(scope="session")

@@ -33,6 +33,23 @@ def test_opens_at_once_alone_and_without_complaint(browser, page):
     assert all(role == "img" and words for role, words in pictures)
 
 
+@pytest.mark.parametrize("page", ["bare_page", "empty_page", "one_place_page"], indirect=True)
+def test_a_run_with_little_to_show(browser, page):
+    """What there is stands there; what is missing is said, not drawn."""
+    browser.open(page.path, width=360)
+    assert browser.complaints() == []
+    assert browser.js("return document.documentElement.scrollWidth") == 360
+    assert "NaN" not in browser.js("return document.body.innerHTML")
+    released = page.found["population"] is not None
+    assert browser.find("#slot").is_displayed() == released
+    assert browser.find("#place").is_displayed() == released
+    assert not browser.find("#cluster-real").is_displayed()
+    said = browser.js(
+        "return [...document.querySelectorAll('.notice')].filter((n) => n.offsetHeight).length"
+    )
+    assert said >= 1
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("page", PAGES, indirect=True)
 def test_fits_a_phone(browser, page, scheme):

@@ -48,7 +48,7 @@
     let cursor;
     drawn(() => {
       const series = ["uniform", "training", "synthetic"].map((kind) => ({ name: kind, values: kind === "synthetic" ? population.tp_tv : population[kind] }));
-      const most = Math.min(1, 1.1 * Math.max(...series.flatMap((s) => s.values)));
+      const most = Math.min(1, Math.max(0.1, 1.1 * Math.max(...series.flatMap((s) => s.values))));
       const chart = lines(by("slot-chart"), {
         xs: slots.map((_, i) => i), series, labels: slotTicks(), most,
         at: (i) => (slots.length > 1 ? i / (slots.length - 1) : 0.5), format: (v) => v.toFixed(2),

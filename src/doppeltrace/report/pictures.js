@@ -24,6 +24,7 @@ function percent(x) {
 }
 
 function niceStep(rough) {
+  if (!(rough > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(rough));
   return power * [1, 2, 2.5, 5, 10].find((step) => step * power >= 0.999 * rough);
 }
@@ -39,7 +40,7 @@ class PlaceMap {
     const south = Math.min(...places.lat), north = Math.max(...places.lat);
     const west = Math.min(...places.lng), east = Math.max(...places.lng);
     const narrowing = Math.cos(((south + north) / 2) * Math.PI / 180);
-    const across = Math.max((east - west) * narrowing, 1e-6), up = Math.max(north - south, 1e-6);
+    const across = Math.max((east - west) * narrowing, 0.001), up = Math.max(north - south, 0.001);
     const room = WIDTH - 2 * PAD;
     const scale = Math.min(room / across, (1.25 * room) / up);
     const height = Math.max(120, up * scale + 2 * PAD);
