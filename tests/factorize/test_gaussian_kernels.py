@@ -62,16 +62,17 @@ def test_gather_sums_products_of_rows(z, elements):
     tensor = _tensor(rng, (1, 9, 7), [elements + 3])  # the kernel takes only a stretch of it
     stretch = slice(2, 2 + elements)
     a, b = gaussian._padded(left), gaussian._padded(right)
-    gram = np.zeros(gaussian._gram_size(a.shape[1]), np.float32)
+    gram = np.zeros((1, gaussian._gram_size(a.shape[1])), np.float32)
     moment = np.zeros(a.shape[1], np.float32)
-    block = np.empty((kernels._BLOCK, a.shape[1]), np.float32)
+    blocks = np.empty((2 * kernels._BLOCK, a.shape[1]), np.float32)
+    ends = np.array([2 + elements])
     squares = kernels._gather(
-        tensor.row, tensor.column, tensor.count, 2, 2 + elements, a, b, gaussian._quads(a),
-        block, gram, moment,
+        tensor.row, tensor.column, tensor.count, 2, ends, a, b, gaussian._quads(a),
+        blocks, gram, moment,
     )  # fmt: skip
     f = left[tensor.row[stretch]] * right[tensor.column[stretch]]
     np.testing.assert_allclose(
-        _matrix(gram, z), np.einsum("ep,eq->pq", f, f), rtol=1e-4, atol=1e-3
+        _matrix(gram[0], z), np.einsum("ep,eq->pq", f, f), rtol=1e-4, atol=1e-3
     )
     np.testing.assert_allclose(moment[:z], tensor.count[stretch] @ f, rtol=1e-4, atol=1e-3)
     assert not moment[z:].any()
@@ -104,6 +105,60 @@ def test_users_are_drawn_from_their_conditional(z):
         np.testing.assert_allclose(out[n], expected, **FLOAT32)
         squares = np.sum((r[mine] - f[mine] @ out[n]) ** 2)
         np.testing.assert_allclose(error[n], squares, rtol=1e-3, atol=1e-3)
+
+
+def test_grams_of_consecutive_stretches_of_any_length():
+    z, lengths = 6, [0, 1, kernels._BLOCK, 3, kernels._BLOCK + 1, 0, 3 * kernels._BLOCK + 5, 2, 0]
+    rng = np.random.default_rng(1)
+    left, right = rng.normal(size=(9, z)), rng.normal(size=(7, z))
+    first = 2
+    ends = first + np.cumsum(lengths)
+    rows, columns = rng.integers(0, 9, ends[-1] + 4), rng.integers(0, 7, ends[-1] + 4)
+    a, b = gaussian._padded(left), gaussian._padded(right)
+    blocks = np.full((2 * kernels._BLOCK, a.shape[1]), np.nan, np.float32)
+    grams = np.ones((len(lengths), gaussian._gram_size(a.shape[1])), np.float32)
+    kernels._add_grams(
+        a, rows.astype(np.uint16), b, columns.astype(np.uint16), first, ends, gaussian._quads(a),
+        blocks, grams,
+    )  # fmt: skip
+    f = left[rows] * right[columns]
+    for gram, start, end in zip(grams, [first, *ends[:-1]], ends, strict=True):
+        expected = 1 + f[start:end].T @ f[start:end]
+        np.testing.assert_allclose(_matrix(gram, z), expected, rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize(("index", "word"), [(np.uint16, np.uint32), (np.uint32, np.uint64)])
+def test_elements_are_sorted_by_target_then_by_user(index, word):
+    offsets = np.array([0, 1, 4, 4, 7])  # users 1 … 3 have elements 1 … 6
+    source = np.array([9, 5, 6, 7, 8, 3, 2], index)
+    target = np.array([0, 2, 0, 2, 3, 2, 0], index)
+    packed = np.zeros(8, word)
+    ends = kernels._sort_by_target(1, 4, offsets, source, target, 4, packed)
+    np.testing.assert_array_equal(ends, [2, 2, 5, 6])
+    pairs = [divmod(int(value), 2 ** (8 * source.itemsize)) for value in packed[:6]]
+    assert pairs == [(0, 6), (2, 2), (0, 5), (0, 7), (2, 3), (2, 8)]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+@pytest.mark.parametrize("places", [[], [0], [31, 32, 33, 100], [99, 127, 128]])
+def test_next_counted_finds_every_count_but_zero(places, dtype):
+    count = np.zeros(129, dtype)
+    count[places] = 1
+    found = [kernels._next_counted(count, 0)]
+    while found[-1] < len(count):
+        found.append(kernels._next_counted(count, found[-1] + 1))
+    assert found == [*places, len(count)]
+
+
+def test_parts_are_added_once_and_cleared():
+    parts = np.arange(24, dtype=np.float32).reshape(2, 4, 3)
+    total = np.full((4, 3), 0.5)
+    kernels.take_parts(1, 3, parts, total)
+    kernels.take_parts(1, 3, parts, total)
+    np.testing.assert_array_equal(total[1:3], 0.5 + np.array([[18, 20, 22], [24, 26, 28]]))
+    np.testing.assert_array_equal(total[[0, 3]], 0.5)
+    np.testing.assert_array_equal(parts[:, 1:3], 0.0)
+    assert parts[1, 3, 2] == 23
 
 
 @pytest.mark.parametrize("z", [3, 16])

@@ -18,36 +18,74 @@ from numba import njit
 from doppeltrace._stream_kernels import normal, seed_stream
 from doppeltrace.factorize._simd import add_outers, multiply_rows
 
-_BLOCK = 128
+_BLOCK = 96
 """Rows f computed at once before their f fᵀ are summed: they stay in the first cache."""
 
-
-@njit(cache=True)
-def _add_outers(left, left_rows, right, right_rows, first, last, quads, block, gram):
-    """Add the elements first … last − 1, f = left[left_rows] ∘ right[right_rows], to gram (H,).
-
-    block (_BLOCK, Z) : scratch; quads : see `_simd.multiply_rows`.
-    """
-    for start in range(first, last, _BLOCK):
-        stop = min(start + _BLOCK, last)
-        multiply_rows(block, left, left_rows, right, right_rows, start, stop, quads)
-        add_outers(gram, block, stop - start, quads)
+_STRIDE = 32
+"""Counts looked at together: nearly all are zero."""
 
 
 @njit(cache=True)
-def _gather(row, col, count, first, last, left, right, quads, block, gram, moment):
-    """Add the elements first … last − 1, f = left[row] ∘ right[col], to gram and moment.
+def _add_grams(left, left_rows, right, right_rows, first, ends, quads, blocks, grams):
+    """Add f fᵀ, f = left[left_rows[e]] ∘ right[right_rows[e]], of consecutive elements to grams.
 
-    gram (H,), moment (Z,); quads : see `_simd.add_outers`. Returns Σ r².
+    grams[j], of (R, H), receives the elements from the end of j − 1 (`first` for j = 0) to
+    ends[j] − 1. blocks (2 · _BLOCK, Z) : scratch; quads : see `_simd.multiply_rows`.
     """
-    _add_outers(left, row, right, col, first, last, quads, block, gram)
+    at = 0  # the block in use: the rows from 0 or from _BLOCK on
+    ready = 0  # rows of it that are there already
+    start, last = first, np.intp(ends[-1])
+    for j in range(len(ends)):
+        end = np.intp(ends[j])
+        while start < end:
+            rows = end - start
+            if rows > _BLOCK:  # the last two blocks share: a short one costs as much to add
+                rows = min(_BLOCK, (rows + 1) >> 1)
+            stop = start + rows
+            multiply_rows(
+                blocks, at + ready, left, left_rows, right, right_rows, start + ready, stop, quads
+            )
+            ready = min(rows, last - stop)
+            add_outers(
+                grams, j, blocks, at, rows, _BLOCK - at,
+                left, left_rows, right, right_rows, stop, ready, quads,
+            )  # fmt: skip
+            at = _BLOCK - at
+            start = stop
+
+
+@njit(cache=True)
+def _next_counted(count, e):
+    """Return the first place from e on where count is not 0, or the length of count."""
+    while e + _STRIDE <= len(count):
+        seen = False
+        for value in count[e : e + _STRIDE]:
+            seen |= value != 0
+        if seen:
+            break
+        e += _STRIDE
+    while e < len(count) and count[e] == 0:
+        e += 1
+    return e
+
+
+@njit(cache=True)
+def _gather(row, col, count, first, ends, left, right, quads, blocks, gram, moment):
+    """Add the elements from first to ends[0] − 1, f = left[row] ∘ right[col], to gram and moment.
+
+    gram (1, H), moment (Z,); blocks, quads : see `_add_grams`. Returns Σ r².
+    """
+    _add_grams(left, row, right, col, first, ends, quads, blocks, gram)
+    counts = count[first : ends[0]]
     squares = 0.0
-    for e in range(first, last):
-        if count[e] != 0:
-            r = np.float32(count[e])
-            squares += np.float64(r) * r
-            for k in range(len(moment)):
-                moment[k] += r * left[row[e], k] * right[col[e], k]
+    at = _next_counted(counts, 0)
+    while at < len(counts):
+        r = np.float32(counts[at])
+        squares += np.float64(r) * r
+        i, j = row[first + at], col[first + at]
+        for k in range(len(moment)):
+            moment[k] += r * left[i, k] * right[j, k]
+        at = _next_counted(counts, at + 1)
     return squares
 
 
@@ -117,19 +155,19 @@ def draw_users(
     b, c, d : (R, Z) float32; h : floats in a gram.
     out : (n_users, z) float64 receives A; error : (n_users,) the squared error of the fit.
     """
-    block = np.empty((_BLOCK, b.shape[1]), np.float32)
+    blocks = np.empty((2 * _BLOCK, b.shape[1]), np.float32)
     for n in range(first_user, last_user):
-        gram = np.zeros(h, np.float32)
+        gram = np.zeros((1, h), np.float32)
         moment = np.zeros(b.shape[1], np.float32)
+        t_first, t_end = t_offsets[n], t_offsets[n + 1 : n + 2]
+        v_first, v_end = v_offsets[n], v_offsets[n + 1 : n + 2]
         squares = _gather(
-            t_row, t_col, t_count, t_offsets[n], t_offsets[n + 1], b, c, quads, block, gram, moment
-        ) + _gather(
-            v_row, v_col, v_count, v_offsets[n], v_offsets[n + 1], b, d, quads, block, gram, moment
-        )
+            t_row, t_col, t_count, t_first, t_end, b, c, quads, blocks, gram, moment
+        ) + _gather(v_row, v_col, v_count, v_first, v_end, b, d, quads, blocks, gram, moment)
         state = np.empty(4, np.uint64)
         seed_stream(key, n, state)
-        _draw_row(gram, moment, alpha, precision, weighted_mean, state, out[n])
-        error[n] = _squared_error(gram, moment, squares, out[n])
+        _draw_row(gram[0], moment, alpha, precision, weighted_mean, state, out[n])
+        error[n] = _squared_error(gram[0], moment, squares, out[n])
 
 
 @njit(cache=True)
@@ -172,18 +210,32 @@ def scatter_users(
     halves = packed.view(source.dtype)  # low half first: all machines we run on are little-endian
     sources, users = halves[0::2], halves[1::2]
     rows = a[first_user:last_user]
-    block = np.empty((_BLOCK, a.shape[1]), np.float32)
-    start = 0
-    for j in range(len(gram)):
-        end = np.intp(ends[j])
-        _add_outers(rows, users, other, sources, start, end, quads, block, gram[j])
-        start = end
+    blocks = np.empty((2 * _BLOCK, a.shape[1]), np.float32)
+    _add_grams(rows, users, other, sources, 0, ends, quads, blocks, gram)
     for n in range(first_user, last_user):
-        for e in range(offsets[n], offsets[n + 1]):
-            if count[e] != 0:
-                r = np.float32(count[e])
-                for k in range(a.shape[1]):
-                    moment[target[e], k] += r * a[n, k] * other[source[e], k]
+        first = offsets[n]
+        counts = count[first : offsets[n + 1]]
+        at = _next_counted(counts, 0)
+        while at < len(counts):
+            r = np.float32(counts[at])
+            i, j = source[first + at], target[first + at]
+            for k in range(a.shape[1]):
+                moment[j, k] += r * a[n, k] * other[i, k]
+            at = _next_counted(counts, at + 1)
+
+
+@njit(cache=True, nogil=True)
+def take_parts(first, last, parts, total):
+    """Add rows first … last − 1 of every part (P, R, K) float32, in order, to total (R, K).
+
+    The rows of the parts are set to zero, ready for the next sums.
+    """
+    for p in range(len(parts)):
+        part = parts[p, first:last].ravel()
+        to = total[first:last].ravel()
+        for k in range(len(part)):
+            to[k] += part[k]
+        part[:] = 0.0
 
 
 @njit(cache=True, nogil=True)

@@ -2,7 +2,7 @@
 
 `multiply_rows` fills a block with rows f_s = left[l_s] ∘ right[r_s]; `add_outers` adds their
 Σ_s f_s f_sᵀ to a gram: the 4 × 4 tiles on and above its diagonal, row by row, each 16 float32.
-Both are unrolled for the number of columns and work in vectors of four lanes.
+Both are unrolled for the number of columns (Z) and work in vectors of four lanes.
 """
 
 import platform
@@ -48,82 +48,113 @@ def _row(builder, matrix, row, n_quads):
     return builder.gep(matrix, [builder.mul(row, ir.Constant(row.type, n_quads * _LANES))])
 
 
-@intrinsic
-def multiply_rows(typingctx, block, left, left_rows, right, right_rows, first, last, quads):
-    """Set block[s − first] = left[left_rows[s]] ∘ right[right_rows[s]], s = first … last − 1.
+def _array(context, builder, signature, args, k):
+    """Return the struct of argument k, an array."""
+    return context.make_array(signature.args[k])(context, builder, args[k])
 
-    block (≥ last − first, Z), left, right (·, Z) : C-contiguous float32.
+
+def _multiply_row(builder, to, factors, s, n_quads, quads):
+    """Set some quads of the row `to` to those of left[left_rows[s]] ∘ right[right_rows[s]]."""
+    left, left_rows, right, right_rows = factors
+
+    def factor_row(matrix, rows):
+        stride = builder.extract_value(rows.strides, 0)
+        place = cgutils.pointer_add(builder, rows.data, builder.mul(s, stride))
+        return _row(builder, matrix.data, builder.zext(builder.load(place), s.type), n_quads)
+
+    pair = factor_row(left, left_rows), factor_row(right, right_rows)
+    products = [builder.fmul(*(_load(builder, row, quad) for row in pair)) for quad in quads]
+    for quad, value in zip(quads, products, strict=True):
+        _store(builder, value, to, quad)
+
+
+@intrinsic
+def multiply_rows(typingctx, block, to, left, left_rows, right, right_rows, first, last, quads):
+    """Set block[to + s] = left[left_rows[first + s]] ∘ right[right_rows[first + s]].
+
+    s = 0 … last − first − 1. block, left, right (·, Z) : C-contiguous float32.
     left_rows, right_rows : unsigned integers, of any stride.
     quads : any tuple of length Z / 4, which tells the compiler Z.
     """
     n_quads = quads.count
     signature = types.void(
-        block, left, left_rows, right, right_rows, types.intp, types.intp, quads
+        block, types.intp, left, left_rows, right, right_rows, types.intp, types.intp, quads
     )
 
     def codegen(context, builder, signature, args):
-        arrays = [
-            context.make_array(kind)(context, builder, value)
-            for kind, value in zip(signature.args[:5], args[:5], strict=True)
-        ]
-        start, stop = args[5:7]
-
-        def factor_row(matrix, rows, s):
-            stride = builder.extract_value(rows.strides, 0)
-            place = cgutils.pointer_add(builder, rows.data, builder.mul(s, stride))
-            return _row(builder, matrix.data, builder.zext(builder.load(place), s.type), n_quads)
-
-        with cgutils.for_range_slice(builder, start, stop, start.type(1)) as (s, _):
-            left_row = factor_row(arrays[1], arrays[2], s)
-            right_row = factor_row(arrays[3], arrays[4], s)
-            f = [
-                builder.fmul(_load(builder, left_row, quad), _load(builder, right_row, quad))
-                for quad in range(n_quads)
-            ]
-            to = _row(builder, arrays[0].data, builder.sub(s, start), n_quads)
-            for quad, value in enumerate(f):
-                _store(builder, value, to, quad)
+        block_data = _array(context, builder, signature, args, 0).data
+        factors = [_array(context, builder, signature, args, k) for k in range(2, 6)]
+        to_row = _row(builder, block_data, args[1], n_quads)
+        with cgutils.for_range(builder, builder.sub(args[7], args[6])) as loop:
+            row = _row(builder, to_row, loop.index, n_quads)
+            s = builder.add(args[6], loop.index)
+            _multiply_row(builder, row, factors, s, n_quads, range(n_quads))
         return context.get_dummy_value()
 
     return signature, codegen
 
 
 @intrinsic
-def add_outers(typingctx, gram, block, n_rows, quads):
-    """Add Σ_s f_s f_sᵀ over f_s = block[s], s = 0 … n_rows − 1, to gram.
+def add_outers(
+    typingctx, grams, j, block, at, n_rows, to, left, left_rows, right, right_rows, first, n_next,
+    quads,
+):  # fmt: skip
+    """Add Σ_s f_s f_sᵀ over f_s = block[at + s], s < n_rows, to grams[j]; prepare what follows.
 
     The rows are passed over several times, a few 4 × 4 tiles of the gram at a time, so that
-    the sums stay in registers. gram (H,), block (≥ n_rows, Z) : C-contiguous float32.
-    quads : see `multiply_rows`.
+    the sums stay in registers. Meanwhile the processor has loads to spare: the passes also do
+    multiply_rows(block, to, …, first, first + n_next), a share of the columns each.
+
+    grams (·, H) : C-contiguous float32. n_next ≤ n_rows; the rows written do not overlap the
+    rows read. The others : see `multiply_rows`.
     """
     n_quads = quads.count
     tiles = list(combinations_with_replacement(range(n_quads), 2))
-    signature = types.void(gram, block, types.intp, quads)
+    passes = [tiles[k : k + _TILES_PER_PASS] for k in range(0, len(tiles), _TILES_PER_PASS)]
+    signature = types.void(
+        grams, types.intp, block, types.intp, types.intp, types.intp,
+        left, left_rows, right, right_rows, types.intp, types.intp, quads,
+    )  # fmt: skip
 
     def codegen(context, builder, signature, args):
-        gram_data, block_data = (
-            context.make_array(signature.args[k])(context, builder, args[k]).data for k in (0, 1)
+        _, j, _, at, n_rows, to, *_, first, n_next, _ = args
+        grams_data, block_data = (
+            _array(context, builder, signature, args, k).data for k in (0, 2)
         )
+        factors = [_array(context, builder, signature, args, k) for k in range(6, 10)]
+        gram = _row(builder, grams_data, j, len(tiles) * _LANES)
+        from_row, to_row = (_row(builder, block_data, row, n_quads) for row in (at, to))
+        zero = ir.Constant(_VECTOR, [0.0] * _LANES)
         multiply_add = cgutils.get_or_insert_function(
             builder.module, ir.FunctionType(_VECTOR, [_VECTOR] * 3), "llvm.fma.v4f32"
         )
-        zero = ir.Constant(_VECTOR, [0.0] * _LANES)
-        for first in range(0, len(tiles), _TILES_PER_PASS):
-            now = tiles[first : first + _TILES_PER_PASS]
+
+        def add_row(s, now, sums):
+            row = _row(builder, from_row, s, n_quads)
+            f = {quad: _load(builder, row, quad) for quad in sorted({k for t in now for k in t})}
+            for k, total in enumerate(sums):
+                p, q = now[k // _LANES]
+                factor = _spread(builder, f[p], k % _LANES)
+                value = builder.call(multiply_add, [factor, f[q], builder.load(total)])
+                builder.store(value, total)
+
+        place = 0
+        for turn, now in enumerate(passes):
+            share = range(turn * n_quads // len(passes), (turn + 1) * n_quads // len(passes))
             sums = [cgutils.alloca_once(builder, _VECTOR) for _ in range(len(now) * _LANES)]
             for total in sums:
                 builder.store(zero, total)
-            with cgutils.for_range(builder, args[2]) as loop:
-                row = _row(builder, block_data, loop.index, n_quads)
-                f = {quad: _load(builder, row, quad) for quad in sorted(set(sum(now, ())))}
-                for k, total in enumerate(sums):
-                    p, q = now[k // _LANES]
-                    factor = _spread(builder, f[p], k % _LANES)
-                    value = builder.call(multiply_add, [factor, f[q], builder.load(total)])
-                    builder.store(value, total)
-            for k, total in enumerate(sums, first * _LANES):
-                value = builder.fadd(_load(builder, gram_data, k), builder.load(total))
-                _store(builder, value, gram_data, k)
+            with cgutils.for_range(builder, n_next) as loop:
+                add_row(loop.index, now, sums)
+                row = _row(builder, to_row, loop.index, n_quads)
+                s = builder.add(first, loop.index)
+                _multiply_row(builder, row, factors, s, n_quads, share)
+            with cgutils.for_range_slice(builder, n_next, n_rows, n_rows.type(1)) as (s, _):
+                add_row(s, now, sums)
+            for total in sums:
+                value = builder.fadd(_load(builder, gram, place), builder.load(total))
+                _store(builder, value, gram, place)
+                place += 1
         return context.get_dummy_value()
 
     return signature, codegen

@@ -20,7 +20,7 @@ from doppeltrace.factorize import _kernels as kernels
 from doppeltrace.factorize.hyperprior import Hyper, NormalWishart
 from doppeltrace.factorize.state import Factors, Observations, State
 
-SHARD_USERS = 128
+SHARD_USERS = 256
 """Users per shard: fixed, so that sums are added in the same order on any machine."""
 
 
@@ -164,15 +164,13 @@ def _sum_over_shards(
     columns = a.shape[1]
     gram = np.zeros((n_rows, _gram_size(columns)))
     moment = np.zeros((n_rows, columns))
-    gram_parts = np.empty((lanes, *gram.shape), np.float32)
-    moment_parts = np.empty((lanes, *moment.shape), np.float32)
+    gram_parts = np.zeros((lanes, *gram.shape), np.float32)
+    moment_parts = np.zeros((lanes, *moment.shape), np.float32)
     packed_parts = [[_scratch(part) for part in sums] for _ in range(lanes)]
     quads = _quads(a)
 
     def add_shard(shards: NDArray[np.int64], lane: int) -> None:
         first = int(shards[lane])
-        gram_parts[lane] = 0.0
-        moment_parts[lane] = 0.0
         for part, packed in zip(sums, packed_parts[lane], strict=True):
             kernels.scatter_users(
                 first, min(first + SHARD_USERS, len(a)),
@@ -180,11 +178,13 @@ def _sum_over_shards(
                 a, part.other, quads, packed, gram_parts[lane], moment_parts[lane],
             )  # fmt: skip
 
+    def take_rows(first: int, last: int) -> None:
+        kernels.take_parts(first, last, gram_parts, gram)
+        kernels.take_parts(first, last, moment_parts, moment)
+
     starts = np.arange(0, len(a), SHARD_USERS)
     for wave in range(0, len(starts), lanes):
         shards = starts[wave : wave + lanes]
         run(partial(add_shard, shards), len(shards))
-        for lane in range(len(shards)):
-            gram += gram_parts[lane]
-            moment += moment_parts[lane]
+        run_blocks(take_rows, n_rows)
     return gram, moment
