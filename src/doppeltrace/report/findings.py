@@ -119,7 +119,7 @@ def find(
     counts = None if factors is None else count_clusters(train, released, factors)
     needed = {f.origin for f in flows} | {f.destination for f in flows}
     needed |= {v.place for v in visits} | (set() if counts is None else named_places(counts))
-    shown = choose_places(seen.slots, made.slots, needed)
+    shown, on_map = choose_places(seen.slots, made.slots, needed)
     number = {int(place): i for i, place in enumerate(shown)}.__getitem__
     return Findings(
         version=version("doppeltrace"),
@@ -130,11 +130,15 @@ def find(
         slots=slot_labels(train.clock),
         coverage=coverage(seen),
         synthetic_coverage=coverage(made),
-        places=describe_places(train.places, shown, seen.slots, made.slots),
+        places=describe_places(train.places, shown, on_map, seen.slots, made.slots),
         population=None
         if score is None
         else population(
-            seen.slots, made.slots, trained.slots, shown, list(score.per_slot["tp_tv"])
+            seen.slots,
+            made.slots,
+            trained.slots,
+            shown[:on_map],
+            list(score.per_slot["tp_tv"]),
         ),
         flows=[
             replace(f, origin=number(f.origin), destination=number(f.destination)) for f in flows

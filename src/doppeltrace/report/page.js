@@ -37,10 +37,10 @@
 
   // ------------------------------------------------------------------ map with a slider
   function showMap() {
-    const n = places.label.length;
+    const n = places.on_map;
     const real = unpack(population.real, population.scale);
     const synthetic = unpack(population.synthetic, population.scale);
-    const maps = ["real", "synthetic", "difference"].map((id) => new PlaceMap(by(`map-${id}`), places).addDots());
+    const maps = ["real", "synthetic", "difference"].map((id) => new PlaceMap(by(`map-${id}`), places).addDots(n));
     const slider = by("slot");
     slider.max = slots.length - 1;
     shareLegend(by("legend-share"), "share of the slot’s events", population.drawn, population.scale);

@@ -170,7 +170,7 @@ def _lower(words: str) -> str:
 
 def _map_note(found: Mapping[str, Any]) -> str:
     places = found["places"]
-    shown = len(places["label"])
+    shown = places["on_map"]
     parts = []
     if found["replicates"] > 1:
         parts.append(

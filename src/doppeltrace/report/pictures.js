@@ -59,8 +59,8 @@ class PlaceMap {
     this.largest = Math.max(6, Math.min(13, 0.75 * WIDTH / Math.sqrt(places.lat.length)));
   }
 
-  addDots() {
-    this.dots = this.x.map((x, i) =>
+  addDots(n = this.x.length) {
+    this.dots = this.x.slice(0, n).map((x, i) =>
       element("circle", { cx: x.toFixed(1), cy: this.y[i].toFixed(1) }, this.svg));
     return this;
   }
@@ -105,7 +105,7 @@ class PlaceMap {
     const box = this.svg.getBoundingClientRect(), unit = 340 / box.width;
     const px = (event.clientX - box.left) * unit, py = (event.clientY - box.top) * unit;
     let best = -1, least = 20 ** 2;
-    this.x.forEach((x, i) => {
+    this.x.slice(0, this.dots.length).forEach((x, i) => {
       const distance = (x - px) ** 2 + (this.y[i] - py) ** 2;
       if (distance < least) [best, least] = [i, distance];
     });

@@ -12,7 +12,7 @@ from doppeltrace.report.encoding import packed, plain
 from doppeltrace.traces import Places
 from doppeltrace.utility.population import distributions, tp_tv_per_slot
 
-MOST_PLACES = 1000
+LEAST_PLACES, MOST_PLACES = 50, 1000
 MOST_CELLS = 400_000
 """Slots × places on the map at most, which keeps the page small."""
 LABEL_LENGTH = 60
@@ -26,12 +26,14 @@ class ShownPlaces:
 
     Attributes
     ----------
-    total : number of all places; `left_out_real`, `left_out_synthetic` are the shares of the
-        events at those that are not here.
+    total : number of all places.
+    on_map : so many of the first ones are on the map; `left_out_real`, `left_out_synthetic` are
+        the shares of the events at all others.
     label, category, lat, lng : one entry per place; category is None if there are none.
     """
 
     total: int
+    on_map: int
     left_out_real: float
     left_out_synthetic: float
     label: list[str]
@@ -42,7 +44,7 @@ class ShownPlaces:
 
 @dataclass(frozen=True)
 class Population:
-    """Shares of each slot's events per shown place, and the distances between them.
+    """Shares of each slot's events per place on the map, and the distances between them.
 
     Attributes
     ----------
@@ -64,8 +66,11 @@ class Population:
 
 def choose_places(
     real: NDArray[np.int64], made: NDArray[np.int64], needed: Iterable[int]
-) -> NDArray[np.int64]:
-    """Return the places to show: the busiest of both sets, and those named elsewhere.
+) -> tuple[NDArray[np.int64], int]:
+    """Return the places to show, and how many of them, from the first, are on the map.
+
+    Those are the busiest of both sets; behind them come the places that other parts of the
+    page speak of.
 
     Parameters
     ----------
@@ -75,24 +80,29 @@ def choose_places(
     n_slots, n_places = real.shape
     busy = _shares(real) + _shares(made)
     order = np.argsort(-busy, kind="stable")
-    most = max(50, min(MOST_PLACES, MOST_CELLS // n_slots))
+    on_map = min(n_places, max(LEAST_PLACES, min(MOST_PLACES, MOST_CELLS // n_slots)))
     wanted = np.zeros(n_places, dtype=bool)
-    wanted[order[:most]] = True
+    wanted[order[:on_map]] = True
     wanted[list(needed)] = True
-    return order[wanted[order]]
+    return order[wanted[order]], on_map
 
 
 def describe_places(
-    places: Places, shown: NDArray[np.int64], real: NDArray[np.int64], made: NDArray[np.int64]
+    places: Places,
+    shown: NDArray[np.int64],
+    on_map: int,
+    real: NDArray[np.int64],
+    made: NDArray[np.int64],
 ) -> ShownPlaces:
     """Return what the page says about each place."""
     rest = np.ones(len(places), dtype=bool)
-    rest[shown] = False
+    rest[shown[:on_map]] = False
     category = None
     if places.category is not None:
         category = [str(c)[:LABEL_LENGTH] for c in places.category[shown]]
     return ShownPlaces(
         total=len(places),
+        on_map=on_map,
         left_out_real=float(_shares(real)[rest].sum()),
         left_out_synthetic=float(_shares(made)[rest].sum()),
         label=[str(name)[:LABEL_LENGTH] for name in places.labels[shown]],
@@ -106,12 +116,12 @@ def population(
     real: NDArray[np.int64],
     made: NDArray[np.int64],
     train: NDArray[np.int64],
-    shown: NDArray[np.int64],
+    on_map: NDArray[np.int64],
     tp_tv: list[float],
 ) -> Population:
-    """Return the shares of the shown places, and the distances over all places."""
-    p = _slot_shares(real)[:, shown]
-    q = _slot_shares(made)[:, shown]
+    """Return the shares of the places on the map, and the distances over all places."""
+    p = _slot_shares(real)[:, on_map]
+    q = _slot_shares(made)[:, on_map]
     scale = float(max(p.max(), q.max()))
     return Population(
         scale=scale,
