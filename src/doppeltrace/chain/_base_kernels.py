@@ -23,7 +23,7 @@ from numba.extending import overload
 
 from doppeltrace._stream_kernels import below, uniform
 from doppeltrace.chain import _protocol
-from doppeltrace.chain._protocol import MANY, accepts, is_chain, log_probability
+from doppeltrace.chain._protocol import GROUP, MANY, accepts, is_chain, log_probability
 from doppeltrace.chain.base_chain import BaseChain
 
 # Helpers take arrays, not the chain: passing so many arrays by value would cost more than the
@@ -223,33 +223,33 @@ def _draw_next(chain, user, slot, here, scratch, state):
     return draw_next
 
 
-@overload(_protocol.log_first, inline="always")
-def _log_first(chain, user, slot, place, scratch):
+@overload(_protocol.first_probability, inline="always")
+def _first_probability(chain, user, slot, place, scratch):
     if not is_chain(chain, BaseChain):
         return None
 
-    def log_first(chain, user, slot, place, scratch):
+    def first_probability(chain, user, slot, place, scratch):
         like = _like(chain, user, slot, place, scratch)
-        return log_probability(like * _afresh(chain, user, slot, scratch))
+        return like * _afresh(chain, user, slot, scratch)
 
-    return log_first
+    return first_probability
 
 
-@overload(_protocol.log_move, inline="always")
-def _log_move(chain, user, slot, here, there, scratch):
+@overload(_protocol.move_probability, inline="always")
+def _move_probability(chain, user, slot, here, there, scratch):
     if not is_chain(chain, BaseChain):
         return None
 
-    def log_move(chain, user, slot, here, there, scratch):
+    def move_probability(chain, user, slot, here, there, scratch):
         lift = _lift_between(chain.start, chain.neighbour, chain.lift, here, there)
         step = lift * min(
             _ease(chain, user, slot, here, scratch), _ease(chain, user, slot, there, scratch)
         )
         afresh = _afresh(chain, user, slot, scratch)
         like = _like(chain, user, slot, there, scratch)
-        return log_probability(like * (chain.jump * afresh + (1.0 - chain.jump) * step))
+        return like * (chain.jump * afresh + (1.0 - chain.jump) * step)
 
-    return log_move
+    return move_probability
 
 
 @njit(cache=True)
@@ -296,3 +296,67 @@ def _known_log_stay(chain, slot, here, scratch):
         return scratch[2 * chain.D.shape[0] + slot, here]
 
     return known_log_stay
+
+
+@overload(_protocol.tables_shape)
+def _tables_shape(chain):
+    if not is_chain(chain, BaseChain):
+        return None
+
+    def tables_shape(chain):
+        n_slots = chain.D.shape[0]
+        return (2 * n_slots + 1, max(chain.B.shape[0], n_slots), GROUP)
+
+    return tables_shape
+
+
+@overload(_protocol.tabulate)
+def _tabulate(chain, user, member, scratch, tables):
+    """Likes, eases and afresh, in the rows that they have in scratch, less the stays."""
+    if not is_chain(chain, BaseChain):
+        return None
+
+    def tabulate(chain, user, member, scratch, tables):
+        n_slots = chain.D.shape[0]
+        for row in range(2 * n_slots):
+            for x in range(chain.B.shape[0]):
+                tables[row, x, member] = scratch[row, x]
+        for slot in range(n_slots):
+            tables[2 * n_slots, slot, member] = scratch[3 * n_slots, slot]
+
+    return tabulate
+
+
+@overload(_protocol.begin_products, jit_options={"forceinline": True})
+def _begin_products(chain, slot, place, tables, products):
+    if not is_chain(chain, BaseChain):
+        return None
+
+    def begin_products(chain, slot, place, tables, products):
+        last = 2 * chain.D.shape[0]
+        for m in range(GROUP):
+            products[m] = tables[slot, place, m] * tables[last, slot, m]
+
+    return begin_products
+
+
+@njit(cache=True)
+def _multiply(tables, n_slots, slot, here, there, lift, jump, products):
+    """Multiply by like · (τ afresh + (1 − τ) K min(ease, ease)), as `move_probability` does."""
+    lift *= 1.0 - jump
+    eases = n_slots + slot
+    for m in range(GROUP):
+        step = lift * min(tables[eases, here, m], tables[eases, there, m])
+        products[m] *= tables[slot, there, m] * (jump * tables[2 * n_slots, slot, m] + step)
+
+
+@overload(_protocol.multiply_by_move, jit_options={"forceinline": True})
+def _multiply_by_move(chain, slot, here, there, tables, products):
+    if not is_chain(chain, BaseChain):
+        return None
+
+    def multiply_by_move(chain, slot, here, there, tables, products):
+        lift = _lift_between(chain.start, chain.neighbour, chain.lift, here, there)
+        _multiply(tables, chain.D.shape[0], slot, here, there, lift, chain.jump, products)
+
+    return multiply_by_move

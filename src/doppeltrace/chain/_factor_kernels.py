@@ -16,7 +16,7 @@ from numba.extending import overload
 
 from doppeltrace._stream_kernels import uniform
 from doppeltrace.chain import _protocol
-from doppeltrace.chain._protocol import DRAWS, accepts, is_chain, log_probability
+from doppeltrace.chain._protocol import DRAWS, GROUP, accepts, is_chain, log_probability
 from doppeltrace.chain.factor_chain import FactorChain
 
 _SUMS = {"fastmath": {"contract", "reassoc", "nsz"}}  # sums may be vectorised; NaN stays NaN
@@ -268,31 +268,31 @@ def _draw_next(chain, user, slot, here, scratch, state):
     return draw_next
 
 
-@overload(_protocol.log_first, inline="always")
-def _log_first(chain, user, slot, place, scratch):
+@overload(_protocol.first_probability, inline="always")
+def _first_probability(chain, user, slot, place, scratch):
     if not is_chain(chain, FactorChain):
         return None
 
-    def log_first(chain, user, slot, place, scratch):
-        return log_probability(scratch[_TABLES + slot, place] / scratch[_SLOT_SUMS, slot])
+    def first_probability(chain, user, slot, place, scratch):
+        return scratch[_TABLES + slot, place] / scratch[_SLOT_SUMS, slot]
 
-    return log_first
+    return first_probability
 
 
-@overload(_protocol.log_move, inline="always")
-def _log_move(chain, user, slot, here, there, scratch):
+@overload(_protocol.move_probability, inline="always")
+def _move_probability(chain, user, slot, here, there, scratch):
     if not is_chain(chain, FactorChain):
         return None
 
-    def log_move(chain, user, slot, here, there, scratch):
+    def move_probability(chain, user, slot, here, there, scratch):
         if np.isnan(scratch[_INVERSE_SUMS, here]):
             _know_all_sums(chain, user, scratch)  # the stays will need them all
         odds = scratch[_TABLES + slot, there] / scratch[_TABLES + slot, here]
         forward = _proposal(chain, user, here, there, scratch)
         backward = _proposal(chain, user, there, here, scratch)
-        return log_probability(min(forward, backward * odds))
+        return min(forward, backward * odds)
 
-    return log_move
+    return move_probability
 
 
 @overload(_protocol.log_stay, inline="always")
@@ -318,3 +318,98 @@ def _known_log_stay(chain, slot, here, scratch):
         return scratch[_TABLES + chain.D.shape[0] + slot, here]
 
     return known_log_stay
+
+
+@overload(_protocol.tables_shape)
+def _tables_shape(chain):
+    """Rows: L of π, then one over the row sums of Q*, A transposed, one over the sums of π."""
+    if not is_chain(chain, FactorChain):
+        return None
+
+    def tables_shape(chain):
+        return (chain.D.shape[0] + 3, max(max(chain.C_t.shape), chain.D.shape[0]), GROUP)
+
+    return tables_shape
+
+
+@overload(_protocol.tabulate)
+def _tabulate(chain, user, member, scratch, tables):
+    if not is_chain(chain, FactorChain):
+        return None
+
+    def tabulate(chain, user, member, scratch, tables):
+        _know_all_sums(chain, user, scratch)
+        n_slots = chain.D.shape[0]
+        for slot in range(n_slots):
+            for x in range(chain.C_t.shape[1]):
+                tables[slot, x, member] = scratch[_TABLES + slot, x]
+            tables[n_slots + 2, slot, member] = 1.0 / scratch[_SLOT_SUMS, slot]
+        for x in range(chain.C_t.shape[1]):
+            tables[n_slots, x, member] = scratch[_INVERSE_SUMS, x]
+        for k in range(chain.A.shape[1]):
+            tables[n_slots + 1, k, member] = chain.A[user, k]
+
+    return tabulate
+
+
+@overload(_protocol.begin_products, jit_options={"forceinline": True})
+def _begin_products(chain, slot, place, tables, products):
+    if not is_chain(chain, FactorChain):
+        return None
+
+    def begin_products(chain, slot, place, tables, products):
+        sums = chain.D.shape[0] + 2
+        for m in range(GROUP):
+            products[m] = tables[slot, place, m] * tables[sums, slot, m]
+
+    return begin_products
+
+
+@njit(cache=True, inline="always")
+def _plus(totals, weight, tables, row, k):
+    """Return totals + weight a_k of the eight members."""
+    return (
+        totals[0] + weight * tables[row, k, 0], totals[1] + weight * tables[row, k, 1],
+        totals[2] + weight * tables[row, k, 2], totals[3] + weight * tables[row, k, 3],
+        totals[4] + weight * tables[row, k, 4], totals[5] + weight * tables[row, k, 5],
+        totals[6] + weight * tables[row, k, 6], totals[7] + weight * tables[row, k, 7],
+    )  # fmt: skip
+
+
+@njit(cache=True, inline="always")
+def _step(forward, backward, tables, slot, sums, here, there, floor, m):
+    """Return min(Q*(there | here), Q*(here | there) π(there) / π(here)) of member m."""
+    forward = max(forward, floor) * tables[sums, here, m]
+    backward = max(backward, floor) * tables[sums, there, m]
+    return min(forward, backward * tables[slot, there, m] / tables[slot, here, m])
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def _multiply(B, C, tables, n_slots, slot, here, there, floor, products):
+    """Multiply by what `move_probability` returns, of all members at once."""
+    row = n_slots + 1
+    f = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    b = f
+    for k in range(B.shape[1]):
+        f = _plus(f, B[here, k] * C[there, k], tables, row, k)
+        b = _plus(b, B[there, k] * C[here, k], tables, row, k)
+    products[0] *= _step(f[0], b[0], tables, slot, n_slots, here, there, floor, 0)
+    products[1] *= _step(f[1], b[1], tables, slot, n_slots, here, there, floor, 1)
+    products[2] *= _step(f[2], b[2], tables, slot, n_slots, here, there, floor, 2)
+    products[3] *= _step(f[3], b[3], tables, slot, n_slots, here, there, floor, 3)
+    products[4] *= _step(f[4], b[4], tables, slot, n_slots, here, there, floor, 4)
+    products[5] *= _step(f[5], b[5], tables, slot, n_slots, here, there, floor, 5)
+    products[6] *= _step(f[6], b[6], tables, slot, n_slots, here, there, floor, 6)
+    products[7] *= _step(f[7], b[7], tables, slot, n_slots, here, there, floor, 7)
+
+
+@overload(_protocol.multiply_by_move, jit_options={"forceinline": True})
+def _multiply_by_move(chain, slot, here, there, tables, products):
+    if not is_chain(chain, FactorChain):
+        return None
+
+    def multiply_by_move(chain, slot, here, there, tables, products):
+        n_slots, floor = chain.D.shape[0], chain.floor
+        _multiply(chain.B, chain.C, tables, n_slots, slot, here, there, floor, products)
+
+    return multiply_by_move

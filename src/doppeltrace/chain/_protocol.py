@@ -1,11 +1,12 @@
-"""What kernels ask of a chain, whatever its kind: eight functions, resolved at compile time.
+"""What kernels ask of a chain, whatever its kind: a dozen functions, resolved at compile time.
 
 A *chain* is a NamedTuple of arrays. Each function below is a name only; a file per kind of
 chain (`_factor_kernels.py`, `_base_kernels.py`) gives it a body with
 `numba.extending.overload`, chosen by the NamedTuple's class. One sampling kernel and one
-deniability kernel thus serve every chain. Logarithms of probabilities are float64 and never
-positive. `scratch` is a float64 array of the shape for one purpose (`DRAWS`, `FEW` or `MANY`),
-which belongs to one user at a time.
+deniability kernel thus serve every chain. Probabilities are float64. `scratch` is a float64
+array of the shape for one purpose (`DRAWS`, `FEW` or `MANY`), which belongs to one user at a
+time. `tables` hold what is needed of `GROUP` users at once, side by side, so that one pass over
+a trace serves them all.
 """
 
 import math
@@ -16,6 +17,10 @@ from doppeltrace._stream_kernels import uniform
 
 DRAWS, FEW, MANY = range(3)
 """What scratch is for: draws, or the probabilities of a few or of many traces of a user."""
+
+
+GROUP = 8
+"""Users whose probabilities of a trace are multiplied together, in vectors."""
 
 
 def is_chain(chain, kind: type) -> bool:
@@ -43,13 +48,13 @@ def draw_next(chain, user, slot, here, scratch, state):
     raise TypeError
 
 
-def log_first(chain, user, slot, place, scratch):
-    """Return ln π_{n,slot}(place)."""
+def first_probability(chain, user, slot, place, scratch):
+    """Return π_{n,slot}(place)."""
     raise TypeError
 
 
-def log_move(chain, user, slot, here, there, scratch):
-    """Return ln Q_{n,slot}(there | here), there ≠ here."""
+def move_probability(chain, user, slot, here, there, scratch):
+    """Return Q_{n,slot}(there | here), there ≠ here."""
     raise TypeError
 
 
@@ -60,6 +65,26 @@ def log_stay(chain, user, slot, here, scratch):
 
 def known_log_stay(chain, slot, here, scratch):
     """Return ln Q_{n,slot}(here | here) if scratch holds it already, else NaN."""
+    raise TypeError
+
+
+def tables_shape(chain):
+    """Return the shape of the tables: (·, ·, GROUP)."""
+    raise TypeError
+
+
+def tabulate(chain, user, member, scratch, tables):
+    """Copy what the products need of a user, prepared in scratch, to a member's tables."""
+    raise TypeError
+
+
+def begin_products(chain, slot, place, tables, products):
+    """Write π_{m,slot}(place) of every member m to products (GROUP,)."""
+    raise TypeError
+
+
+def multiply_by_move(chain, slot, here, there, tables, products):
+    """Multiply products (GROUP,) by Q_{m,slot}(there | here) of every member, there ≠ here."""
     raise TypeError
 
 

@@ -1,61 +1,105 @@
 """Likelihoods of traces under other users, in full or dropped as soon as they cannot count.
 
-ln p(y = M(m)) is a sum of terms that are never positive. It is added up in one fixed order:
-the first place, then the moves, then the stays, each in time order, for a stay can cost as much
-as a whole row of Q. Dropping a user as soon as the running sum is at or below the lower end of
-the bin therefore gives the same answer as adding everything; so does leaving out the costly
-stays of a user whom the stays that are known already put below it.
+ln p(y = M(m)) is a sum of terms that are never positive, so a user whose running sum is at or
+below the lower end of the bin can be dropped. The first place and the moves are multiplied for
+a group of users at once, in vectors; for those who are left the stays follow, which can cost as
+much as a whole row of Q. A sum so close to an end of the bin that its rounding matters is added
+up once more in the order that `log_likelihoods` takes, so that the answer is the same as if
+everything had been.
 """
+
+import math
 
 import numpy as np
 from numba import njit
 
 from doppeltrace.chain._protocol import (
     FEW,
+    GROUP,
     MANY,
+    begin_products,
+    first_probability,
     known_log_stay,
-    log_first,
-    log_move,
+    log_probability,
     log_stay,
+    move_probability,
+    multiply_by_move,
     prepare,
     scratch_shape,
+    tables_shape,
+    tabulate,
 )
 from doppeltrace.engine.borrow import borrowed
 
 SLACK = 1e-6
 """How far below the bin a sum added up in another order must lie to be beyond rounding."""
 
+DEEP = -550.0
+"""Where the bin lies below it, products could underflow and are not used."""
 
-@njit(cache=True, inline="always")
-def _bound_stays(chain, traces, y, slots, scratch, value):
-    """Return value plus the stays that are already known: an upper bound of ln p."""
+
+@njit(cache=True)
+def _log_likelihood(chain, user, traces, y, slots, scratch):
+    """Return ln p(traces[y] = M(user)): the first place, then the moves, then the stays."""
+    value = log_probability(first_probability(chain, user, slots[0], traces[y, 0], scratch))
+    for t in range(1, len(slots)):
+        if traces[y, t] != traces[y, t - 1]:
+            value += log_probability(
+                move_probability(chain, user, slots[t], traces[y, t - 1], traces[y, t], scratch)
+            )
+    for t in range(1, len(slots)):
+        if traces[y, t] == traces[y, t - 1]:
+            value += log_stay(chain, user, slots[t], traces[y, t], scratch)
+    return value
+
+
+@njit(cache=True, forceinline=True)
+def _with_stays(chain, user, traces, y, slots, scratch, value, limit):
+    """Return value plus the stays of a trace, or −inf as soon as that is at most `limit`.
+
+    Those that are known already are tried first: one that is not can cost a whole row of Q.
+    """
+    bound = value
     for t in range(1, len(slots)):
         if traces[y, t] == traces[y, t - 1]:
             known = known_log_stay(chain, slots[t], traces[y, t], scratch)
             if known <= 0.0:  # not so if it is NaN
-                value += known
-    return value
-
-
-@njit(cache=True, inline="always")
-def _log_likelihood(chain, user, traces, y, slots, scratch, lower):
-    """Return ln p(traces[y] = M(user)), or −inf as soon as it is known to be at most `lower`."""
-    value = log_first(chain, user, slots[0], traces[y, 0], scratch)
-    if value <= lower:
-        return -np.inf
-    for t in range(1, len(slots)):
-        if traces[y, t] != traces[y, t - 1]:
-            value += log_move(chain, user, slots[t], traces[y, t - 1], traces[y, t], scratch)
-            if value <= lower:
-                return -np.inf
-    if _bound_stays(chain, traces, y, slots, scratch, value) <= lower - SLACK:
-        return -np.inf
-    for t in range(1, len(slots)):
+                bound += known
+    t = 1
+    while bound > limit and value > limit and t < len(slots):
         if traces[y, t] == traces[y, t - 1]:
             value += log_stay(chain, user, slots[t], traces[y, t], scratch)
-            if value <= lower:
-                return -np.inf
-    return value
+        t += 1
+    return value if min(bound, value) > limit else -np.inf
+
+
+@njit(cache=True, forceinline=True)
+def _multiply_out(chain, traces, y, slots, tables, least, products):
+    """Multiply the first place and the moves of a group's members, while one exceeds `least`."""
+    begin_products(chain, slots[0], traces[y, 0], tables, products)
+    for t in range(1, len(slots)):
+        if traces[y, t] != traces[y, t - 1]:
+            highest = products[0]
+            for m in range(1, GROUP):
+                highest = max(highest, products[m])
+            if highest <= least:
+                return
+            multiply_by_move(chain, slots[t], traces[y, t - 1], traces[y, t], tables, products)
+
+
+@njit(cache=True, forceinline=True)
+def _value(chain, user, traces, y, slots, scratch, product, lower, upper):
+    """Return ln p(y = M(user)) accurately enough to tell whether it is in (lower, upper].
+
+    product : of the first place and the moves, or 0 where it may have underflowed.
+    """
+    if product > 0.0:
+        value = _with_stays(
+            chain, user, traces, y, slots, scratch, math.log(product), lower - SLACK
+        )
+        if value <= lower - SLACK or abs(value - lower) > SLACK < abs(value - upper):
+            return value
+    return _log_likelihood(chain, user, traces, y, slots, scratch)
 
 
 @njit(cache=True, nogil=True)
@@ -69,7 +113,7 @@ def log_likelihoods(first, last, chain, users, traces, slots, out):
     for u in range(first, last):
         prepare(chain, users[u], scratch)
         for y in range(len(traces)):
-            out[y, u] = _log_likelihood(chain, users[u], traces, y, slots, scratch, -np.inf)
+            out[y, u] = _log_likelihood(chain, users[u], traces, y, slots, scratch)
 
 
 @njit(cache=True, nogil=True)
@@ -83,22 +127,40 @@ def own_log_likelihoods(first, last, chain, owners, starts, traces, slots, out):
     for u in range(first, last):
         prepare(chain, owners[u], scratch)
         for y in range(starts[u], starts[u + 1]):
-            out[y] = _log_likelihood(chain, owners[u], traces, y, slots, scratch, -np.inf)
+            out[y] = _log_likelihood(chain, owners[u], traces, y, slots, scratch)
 
 
 @njit(cache=True, nogil=True)
-def count_in_bin(first, last, chain, verifiers, traces, owner, slots, lower, upper, counts):
-    """Count, for each trace, the verifiers with lower < ln p ≤ upper, its owner left out.
+def count_in_bin(
+    first, last, chain, verifiers, traces, owner, slots, lower, upper, chosen, counts
+):
+    """Count, for each chosen trace, the verifiers with lower < ln p ≤ upper, its owner left out.
 
-    Adds those of verifiers[first] … verifiers[last − 1] to counts (N,).
+    Adds those of verifiers[first] … verifiers[last − 1] to counts (len(chosen),).
     """
     chain = borrowed(chain)
-    scratch = np.empty(scratch_shape(chain, MANY))
-    for v in range(first, last):
-        m = verifiers[v]
-        prepare(chain, m, scratch)
-        for y in range(len(traces)):
-            if owner[y] != m:
-                value = _log_likelihood(chain, m, traces, y, slots, scratch, lower[y])
-                if lower[y] < value <= upper[y]:
-                    counts[y] += 1
+    rows, columns = scratch_shape(chain, MANY)
+    scratch = np.empty((GROUP, rows, columns))
+    tables = np.ones(tables_shape(chain))  # members that are missing divide by one
+    products = np.empty(GROUP)
+    for start in range(first, last, GROUP):
+        members = min(GROUP, last - start)
+        for m in range(members):
+            prepare(chain, verifiers[start + m], scratch[m])
+            tabulate(chain, verifiers[start + m], m, scratch[m], tables)
+        for c in range(len(chosen)):
+            y = chosen[c]
+            limit = lower[y] - SLACK
+            least = math.exp(limit) if limit > DEEP else -1.0
+            if least > 0.0:
+                _multiply_out(chain, traces, y, slots, tables, least, products)
+            else:
+                products[:] = 0.0
+            for m in range(members):
+                if products[m] > least and verifiers[start + m] != owner[y]:
+                    value = _value(
+                        chain, verifiers[start + m], traces, y, slots, scratch[m], products[m],
+                        lower[y], upper[y],
+                    )  # fmt: skip
+                    if lower[y] < value <= upper[y]:
+                        counts[c] += 1

@@ -15,7 +15,7 @@ from doppeltrace.errors import InputError, require
 from doppeltrace.progress import Callback, Step, silent
 from doppeltrace.traces import SyntheticTraces
 
-BLOCK_VERIFIERS = 96
+BLOCK_VERIFIERS = 128
 """Verifiers between two looks at which traces have already passed."""
 
 
@@ -101,6 +101,7 @@ def deniability_test(
         own = likelihood.own(synthetic)
         bin_number = np.floor(-own / eta)
         lower, upper = -(bin_number + 1) * eta, -bin_number * eta
+        count = likelihood.counting(synthetic, lower, upper)
         plausible = np.ones(len(synthetic), np.int64)  # the input user counts
         undecided = np.arange(len(synthetic))
         for first in range(0, len(chosen), BLOCK_VERIFIERS):
@@ -110,9 +111,7 @@ def deniability_test(
                     break
             callback(Step("deniability test", first, len(chosen)))
             block = chosen[first : first + BLOCK_VERIFIERS]
-            plausible[undecided] += likelihood.count(
-                synthetic.select(undecided), block, lower[undecided], upper[undecided]
-            )
+            plausible[undecided] += count(block, undecided)
     callback(Step("deniability test", len(chosen), len(chosen)))
     if not count_all:
         plausible = np.minimum(plausible, k)

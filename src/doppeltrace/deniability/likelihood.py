@@ -16,6 +16,9 @@ from doppeltrace.traces import SyntheticTraces
 LANES_PER_THREAD = 4
 """More lanes than threads even out verifiers that take longer."""
 
+Count = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64]]
+"""(verifiers, chosen traces) → how many of the verifiers are in each chosen trace's bin."""
+
 
 class Likelihood(Protocol):
     """What the tests need of a model, for a fixed set of traces."""
@@ -23,14 +26,13 @@ class Likelihood(Protocol):
     def own(self, traces: SyntheticTraces) -> NDArray[np.float64]:
         """Return (n_traces,) ln p(y = M(owner))."""
 
-    def count(
+    def counting(
         self,
         traces: SyntheticTraces,
-        verifiers: NDArray[np.int64],
         lower: NDArray[np.float64],
         upper: NDArray[np.float64],
-    ) -> NDArray[np.int64]:
-        """Return (n_traces,) how many verifiers but the owner have lower < ln p ≤ upper."""
+    ) -> Count:
+        """Return how to count the verifiers but the owner with lower < ln p ≤ upper."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,26 +71,29 @@ class ChainLikelihood:
         values[order] = sorted_values
         return values
 
-    def count(
+    def counting(
         self,
         traces: SyntheticTraces,
-        verifiers: NDArray[np.int64],
         lower: NDArray[np.float64],
         upper: NDArray[np.float64],
-    ) -> NDArray[np.int64]:
-        """Return (n_traces,) how many verifiers but the owner have lower < ln p ≤ upper."""
-        lanes = LANES_PER_THREAD * threads()
-        counts = np.zeros((lanes, len(traces)), np.int32)
+    ) -> Count:
+        """Return how to count the verifiers but the owner with lower < ln p ≤ upper."""
         slots = traces.clock.slot(traces.instants)
-        n = len(verifiers)
-        run(
-            lambda lane: kernels.count_in_bin(
-                n * lane // lanes, n * (lane + 1) // lanes, self.chain, verifiers,
-                traces.locations, traces.owner, slots, lower, upper, counts[lane],
-            ),
-            lanes,
-        )  # fmt: skip
-        return counts.sum(axis=0, dtype=np.int64)
+
+        def count(verifiers: NDArray[np.int64], chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+            n, lanes = len(verifiers), LANES_PER_THREAD * threads()
+            counts = np.zeros((lanes, len(chosen)), np.int32)
+            run(
+                lambda lane: kernels.count_in_bin(
+                    n * lane // lanes, n * (lane + 1) // lanes, self.chain, verifiers,
+                    traces.locations, traces.owner, slots, lower, upper, chosen,
+                    counts[lane],
+                ),
+                lanes,
+            )  # fmt: skip
+            return counts.sum(axis=0, dtype=np.int64)
+
+        return count
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,15 +110,18 @@ class FormulaLikelihood:
             values[mine] = self.log_likelihood(traces.locations[mine], np.array([owner]))[:, 0]
         return values
 
-    def count(
+    def counting(
         self,
         traces: SyntheticTraces,
-        verifiers: NDArray[np.int64],
         lower: NDArray[np.float64],
         upper: NDArray[np.float64],
-    ) -> NDArray[np.int64]:
-        """Return (n_traces,) how many verifiers but the owner have lower < ln p ≤ upper."""
-        values = self.log_likelihood(traces.locations, verifiers)
-        inside = (values > lower[:, None]) & (values <= upper[:, None])
-        inside &= verifiers[None, :] != traces.owner[:, None]
-        return inside.sum(axis=1)
+    ) -> Count:
+        """Return how to count the verifiers but the owner with lower < ln p ≤ upper."""
+
+        def count(verifiers: NDArray[np.int64], chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+            values = self.log_likelihood(traces.locations[chosen], verifiers)
+            inside = (values > lower[chosen, None]) & (values <= upper[chosen, None])
+            inside &= verifiers[None, :] != traces.owner[chosen, None]
+            return inside.sum(axis=1)
+
+        return count
