@@ -66,13 +66,27 @@ def test_kernel_includes_the_upper_end_of_the_bin_and_not_the_lower():
     model = random_model(4, users=3)
     synthetic = model.sample(1, length=7, seed=1).select([0])
     (value,) = model.log_likelihood(synthetic.locations, [1])[0]
-    count = model.likelihood().count
-    other = np.array([1])
-    assert count(synthetic, other, np.array([value - 1]), np.array([value])) == 1
-    assert count(synthetic, other, np.array([value]), np.array([value + 1])) == 0
+
+    def count(lower, upper):
+        ends = (np.array([lower]), np.array([upper]))
+        return model.likelihood().counting(synthetic, *ends)(np.array([1]), np.array([0]))
+
+    assert count(value - 1, value) == 1
+    assert count(value, value + 1) == 0
     below = np.nextafter(value, -np.inf)
-    assert count(synthetic, other, np.array([below]), np.array([value])) == 1
-    assert count(synthetic, other, np.array([below - 1]), np.array([below])) == 0
+    assert count(below, value) == 1
+    assert count(below - 1, below) == 0
+
+
+def test_long_traces_whose_products_would_underflow():
+    model = random_model(3, users=20)
+    synthetic = model.sample(1, length=3000, seed=2)
+    values = model.log_likelihood(synthetic.locations, np.arange(20))
+    assert values.max() < np.log(np.finfo(float).tiny)
+    found = dt.deniability_test(model, synthetic, k=2, eta=40.0)
+    expected = _brute_force(values, synthetic.owner, range(20), 40.0)
+    np.testing.assert_array_equal(found.plausible, expected)
+    assert found.plausible.max() > 1
 
 
 # ---- with given likelihoods -----------------------------------------------------------------
