@@ -78,15 +78,16 @@ def _gather(row, col, count, first, ends, left, right, quads, blocks, gram, mome
     _add_grams(left, row, right, col, first, ends, quads, blocks, gram)
     counts = count[first : ends[0]]
     squares = 0.0
-    at = _next_counted(counts, 0)
-    while at < len(counts):
+    at = -1
+    while True:
+        at = _next_counted(counts, at + 1)
+        if at == len(counts):
+            return squares
         r = np.float32(counts[at])
         squares += np.float64(r) * r
         i, j = row[first + at], col[first + at]
         for k in range(len(moment)):
             moment[k] += r * left[i, k] * right[j, k]
-        at = _next_counted(counts, at + 1)
-    return squares
 
 
 @njit(cache=True)
@@ -215,13 +216,15 @@ def scatter_users(
     for n in range(first_user, last_user):
         first = offsets[n]
         counts = count[first : offsets[n + 1]]
-        at = _next_counted(counts, 0)
-        while at < len(counts):
+        at = -1
+        while True:
+            at = _next_counted(counts, at + 1)
+            if at == len(counts):
+                break
             r = np.float32(counts[at])
             i, j = source[first + at], target[first + at]
             for k in range(a.shape[1]):
                 moment[j, k] += r * a[n, k] * other[i, k]
-            at = _next_counted(counts, at + 1)
 
 
 @njit(cache=True, nogil=True)
@@ -231,11 +234,10 @@ def take_parts(first, last, parts, total):
     The rows of the parts are set to zero, ready for the next sums.
     """
     for p in range(len(parts)):
-        part = parts[p, first:last].ravel()
-        to = total[first:last].ravel()
-        for k in range(len(part)):
-            to[k] += part[k]
-        part[:] = 0.0
+        for r in range(first, last):
+            for k in range(total.shape[1]):
+                total[r, k] += parts[p, r, k]
+                parts[p, r, k] = 0.0
 
 
 @njit(cache=True, nogil=True)
