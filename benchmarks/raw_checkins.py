@@ -76,9 +76,7 @@ def _pois(city: dt.Traces, name: str, prefix: str) -> pl.DataFrame:
     )
 
 
-def _checkins(
-    city: dt.Traces, block: slice, number: int, name: str, prefix: str
-) -> pl.DataFrame:
+def _checkins(city: dt.Traces, block: slice, number: int, name: str, prefix: str) -> pl.DataFrame:
     """Return rows in order of user; minutes and seconds are spread over the hour."""
     offset = OFFSET_MINUTES[name]
     instant = city.instant[block]
@@ -88,7 +86,9 @@ def _checkins(
         {
             "user": city.user[block] + number * 10_000_000,
             "venue": _venues(city.location[block], prefix),
-            "time": pl.Series(stamp.astype("datetime64[ms]")).dt.strftime("%a %b %d %H:%M:%S +0000 %Y"),
+            "time": pl.Series(stamp.astype("datetime64[ms]")).dt.strftime(
+                "%a %b %d %H:%M:%S +0000 %Y"
+            ),
             "offset": np.full(len(instant), offset, dtype=np.int16),
         }
     )

@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from doppeltrace.errors import require
+from doppeltrace.errors import InputError, require
 from doppeltrace.io.atomic import MARKER, atomic_folder
 from doppeltrace.traces import SyntheticTraces
 
@@ -117,6 +117,19 @@ def release(
         _write_internal(folder / MARKER, json.dumps(internal, indent=2, default=_plain) + "\n")
     home = Path(out_dir)
     return Release(home, home / name, home / MARKER, counts["made"], counts["released"], events)
+
+
+def read_release(folder: str | Path) -> Release:
+    """Return what a release folder says of itself."""
+    home = Path(folder)
+    try:
+        counts = json.loads((home / MARKER).read_text(encoding="utf-8"))["traces"]
+        (traces,) = (home / name for name in (f"traces.{f}" for f in FORMATS)
+                     if (home / name).is_file())  # fmt: skip
+        figures = (counts["made"], counts["released"], counts["events_released"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{home} is not a release of ours") from error
+    return Release(home, traces, home / MARKER, *figures)
 
 
 def by_content(locations: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -438,9 +438,9 @@ class SyntheticTraces(_Frames):
         """Return (length,) the instants of every trace."""
         return self.clock.timeline(self.locations.shape[1])
 
-    def select(self, index: ArrayLike) -> SyntheticTraces:
-        """Return the traces at these positions (or where this mask holds)."""
-        index = np.asarray(index)
+    def select(self, index: ArrayLike | slice) -> SyntheticTraces:
+        """Return the traces at these positions (or where this mask holds, or of this slice)."""
+        index = index if isinstance(index, slice) else np.asarray(index)
         return SyntheticTraces(
             self.locations[index],
             self.owner[index],

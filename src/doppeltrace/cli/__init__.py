@@ -31,7 +31,8 @@ class _Guarded(TyperGroup):
             fail(" ".join(str(error).split()), BAD_INPUT)
         except MemoryError:
             fail(
-                "not enough memory: take fewer users, places, traces or instants at a time",
+                "not enough memory: close other programs, or take fewer places (--top-places), "
+                "factors, or traces per user; what was kept is there for --resume",
                 BAD_INPUT,
             )
         except KeyboardInterrupt:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import resource
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from doppeltrace.cli.console import say
+from doppeltrace.cli.console import say, warn
 from doppeltrace.cli.progress import readable_time
 from doppeltrace.cli.wish import Wish
 from doppeltrace.engine.local import threads, use_threads
@@ -51,6 +54,15 @@ class Estimate:
     def seconds(self) -> float:
         """All phases together."""
         return self.training + self.synthesis + self.test
+
+    def to_dict(self) -> dict[str, float]:
+        """Return the figures for the manifest, to be held against what the run took."""
+        return {
+            "training": round(self.training, 1),
+            "synthesis": round(self.synthesis, 1),
+            "deniability test": round(self.test, 1),
+            "memory_mb": round(self.memory / 1e6),
+        }
 
 
 def estimate(model: PPMTF | Doppel, traces: Traces, wish: Wish, speed: float = 1.0) -> Estimate:
@@ -126,16 +138,33 @@ def peak_memory_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
-def announce(model: Synthesizer, traces: Traces, wish: Wish) -> None:
+def available_memory() -> float:
+    """Return the bytes that are free for this process, or infinity where nobody tells."""
+    free = math.inf
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                free = float(line.split()[1]) * 1024
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return free if limit == resource.RLIM_INFINITY else min(free, limit)
+
+
+def announce(model: Synthesizer, traces: Traces, wish: Wish) -> Estimate | None:
     """Say what a long run will take; the other models are quick and need no estimate."""
     if not isinstance(model, PPMTF | Doppel):
-        return
+        return None
     guess = estimate(model, traces, wish, probe())
-    if guess.seconds < LONG_SECONDS:
-        return
-    megabytes = max(guess.memory / 1e6, peak_memory_mb())  # reading may have needed more
-    say(
-        f"estimate, within a factor of two: {readable_time(guess.seconds)} (training "
-        f"{readable_time(guess.training)}, synthesis {readable_time(guess.synthesis)}, test "
-        f"{readable_time(guess.test)}) and about {megabytes:,.0f} MB of memory"
-    )
+    if guess.memory > available_memory():
+        warn(
+            f"this run may need {guess.memory / 1e6:,.0f} MB of memory, and "
+            f"{available_memory() / 1e6:,.0f} MB are free: close other programs, or take fewer "
+            "places (--top-places) or factors"
+        )
+    if guess.seconds >= LONG_SECONDS:
+        megabytes = max(guess.memory / 1e6, peak_memory_mb())  # reading may have needed more
+        say(
+            f"estimate, within a factor of two: {readable_time(guess.seconds)} (training "
+            f"{readable_time(guess.training)}, synthesis {readable_time(guess.synthesis)}, test "
+            f"{readable_time(guess.test)}) and about {megabytes:,.0f} MB of memory"
+        )
+    return guess

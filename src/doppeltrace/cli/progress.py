@@ -43,9 +43,14 @@ class Reporter:
         self._last_line = -float("inf")
 
     @contextmanager
-    def phase(self, name: str, note: str = "") -> Iterator[Reporter]:
-        """Time a phase; steps reported inside it may have phases of their own."""
+    def phase(self, name: str, note: str = "", *, part: bool = False) -> Iterator[Reporter]:
+        """Time a phase; steps reported inside it may have phases of their own.
+
+        part : whether this is one of several that together make the phase.
+        """
         began = self._now()
+        before = self.seconds.get(name, 0.0) if part else 0.0
+        self._started.clear()
         if self._console.is_terminal:
             self._bars = self._bars or self._new_bars()
             self._bars.start()
@@ -55,7 +60,7 @@ class Reporter:
         try:
             yield self
         finally:
-            self.seconds[name] = self._now() - began
+            self.seconds[name] = before + self._now() - began
             if self._bars is not None:
                 for task in self._bars.tasks:
                     if task.total is None:

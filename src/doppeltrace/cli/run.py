@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from doppeltrace.cli.console import say, warn
-from doppeltrace.cli.estimate import announce, peak_memory_mb
+from doppeltrace.cli.estimate import Estimate, announce, peak_memory_mb
 from doppeltrace.cli.options import settings_of
+from doppeltrace.cli.parts import PartMaker
 from doppeltrace.cli.progress import Reporter, readable_time
+from doppeltrace.cli.unfinished import Unfinished
 from doppeltrace.cli.wish import Wish
 from doppeltrace.deniability import deterministic, randomized
 from doppeltrace.deniability.randomized import OneTracePrivacy
@@ -34,7 +37,6 @@ from doppeltrace.scorecard import Scorecard
 from doppeltrace.synthesizers import Synthesizer
 from doppeltrace.synthesizers.chained import ChainSynthesizer
 from doppeltrace.synthesizers.factorized import FactorizedSynthesizer
-from doppeltrace.synthesizers.model_file import remove_model
 from doppeltrace.traces import SyntheticTraces, Traces
 
 
@@ -58,12 +60,18 @@ class Run:
     reporter: Reporter
     started: dt.datetime = field(default_factory=lambda: dt.datetime.now(dt.UTC))
     score: Scorecard | None = None
+    unfinished: Unfinished | None = None
+    estimate: Estimate | None = None
 
     def perform(self, train: Traces, test: Traces | None = None, title: str = "") -> Release:
         """Do everything; the output folder appears at the end, or not at all."""
+        self.wish.check_against(train)
+        self.estimate = announce(self.model, train, self.wish)
+        with self._kept_while_unfinished():
+            return self._perform(train, test, title)
+
+    def _perform(self, train: Traces, test: Traces | None, title: str) -> Release:
         wish, reporter = self.wish, self.reporter
-        wish.check_against(train)
-        announce(self.model, train, wish)
         with reporter.phase("kernels", note="compiled on the first run, then kept on the disk"):
             self._warm_up(train, test)
         with reporter.phase("training"):
@@ -76,26 +84,64 @@ class Run:
         with reporter.phase("release"):
             with self._kept_model():
                 done = self._release(train, test, made, title)
-            if wish.checkpoint is not None:
-                remove_model(wish.checkpoint)
         return done
 
+    @contextmanager
+    def _kept_while_unfinished(self) -> Iterator[None]:
+        """Keep what is done beside the output folder, until that stands."""
+        unfinished = self.unfinished
+        if unfinished is None:
+            yield
+            return
+        unfinished.begin(self.wish.seed, self._identity())
+        try:
+            yield
+        except BaseException:
+            if unfinished.has_begun:
+                say(
+                    f"what is done so far is kept in {unfinished.folder}, which is as secret as "
+                    "the input: the same command with --resume goes on from it"
+                )
+            else:
+                unfinished.remove()
+            raise
+        unfinished.remove()
+
+    def _identity(self) -> dict[str, Any]:
+        """Return all that decides the released traces, by the names that users know."""
+        wish = self.wish
+        return {
+            "version of doppeltrace": version("doppeltrace"),
+            "input": self.source.get("sha256"),
+            "way of reading it": self.source.get("options"),
+            "model": self.model.name,
+            "setting of the model": settings_of(self.model),
+            "--traces-per-user": wish.traces_per_user,
+            "--length": wish.length,
+            "--k": wish.k,
+            "--eta": wish.eta,
+            "--verifiers": wish.verifiers,
+            "--epsilon0": wish.epsilon0,
+            "--count-all": wish.count_all,
+            "seed": str(wish.seed),
+        }
+
     def _fit(self, train: Traces) -> None:
-        """Train; with a checkpoint, from where it stands."""
-        checkpoint = self.wish.checkpoint
-        if checkpoint is None:
+        """Train; where something is kept, from there."""
+        seconds = self.wish.checkpoint_seconds
+        if (
+            self.unfinished is None
+            or seconds is None
+            or not isinstance(self.model, FactorizedSynthesizer)
+        ):
             self.model.fit(train, callback=self.reporter)
             return
-        assert isinstance(self.model, FactorizedSynthesizer)
+        checkpoint = self.unfinished.training
         if checkpoint.exists():
-            done = self.model.check_checkpoint(checkpoint)
-            say(f"going on from {checkpoint}, where {done:,} iterations are done")
-        try:
-            self.model.fit(train, callback=self.reporter, checkpoint=checkpoint)
-        except (KeyboardInterrupt, SystemExit):
-            if checkpoint.exists():
-                say(f"the same command will go on from {checkpoint}, which is secret")
-            raise
+            say(f"{self.model.check_checkpoint(checkpoint):,} iterations are done already")
+        self.model.fit(
+            train, callback=self.reporter, checkpoint=checkpoint, checkpoint_seconds=seconds
+        )
 
     def _warm_up(self, train: Traces, test: Traces | None) -> None:
         """Compile the kernels, or load them from the disk, on a handful of users."""
@@ -113,25 +159,11 @@ class Run:
 
     def _make(self) -> Made:
         """Make the wished number of traces of every user, and test each."""
-        wish = self.wish
-        with self.reporter.phase("synthesis"):
-            synthetic = self.model.sample(
-                wish.traces_per_user, length=wish.length, seed=wish.seed, callback=self.reporter
-            )
-        if wish.k is None:
+        maker = PartMaker(self.model, self.wish, self.reporter, self.unfinished)
+        synthetic, plausible = maker.make()
+        if self.wish.k is None or plausible is None:
             return Made(synthetic, np.ones(len(synthetic), dtype=bool))
-        with self.reporter.phase("deniability test"):
-            result = deterministic.deniability_test(
-                self.model,
-                synthetic,
-                k=wish.k,
-                eta=wish.eta,
-                verifiers=wish.verifiers,
-                seed=wish.seed,
-                count_all=wish.count_all,
-                callback=self.reporter,
-            )
-        return Made(synthetic, result.passed, result.plausible)
+        return Made(synthetic, plausible >= self.wish.k, plausible)
 
     def _make_randomized(self, epsilon0: float) -> Made:
         """Make as many traces in all, of users drawn at random, and test each at random."""
@@ -185,6 +217,8 @@ class Run:
             "deniability": None if wish.k is None else tested,
             "publication": asdict(wish.publication),
             "input": {**self.source, **size},
+            "run": None if self.unfinished is None else self.unfinished.run,
+            "estimate": None if self.estimate is None else self.estimate.to_dict(),
             "seconds": self.reporter.seconds,
             "peak_memory_mb": peak_memory_mb(),
             "score": None if score is None else score.to_dict(),

@@ -13,7 +13,6 @@ from doppeltrace.errors import require
 from doppeltrace.io.atomic import check_destination, check_file
 from doppeltrace.report.publication import Publication
 from doppeltrace.synthesizers import Synthesizer
-from doppeltrace.synthesizers.factorized import FactorizedSynthesizer
 from doppeltrace.traces import Traces
 
 
@@ -30,7 +29,9 @@ class Wish:
     count_all : count plausible users beyond k, for the pass rate as a function of k.
     seed : of everything; kept in the manifest only.
     keep_model : file for the trained model, or None.
-    checkpoint : file for the sampler's state while the run lasts, or None.
+    resume : go on where an earlier run to the same folder was stopped.
+    checkpoint_seconds : how often, at most, what is done is kept on the disk while the run
+        lasts; None keeps nothing.
     publication : the publisher's words on the public page.
     """
 
@@ -47,7 +48,8 @@ class Wish:
     output_format: Literal["csv", "parquet"] = "csv"
     overwrite: bool = False
     keep_model: Path | None = None
-    checkpoint: Path | None = None
+    resume: bool = False
+    checkpoint_seconds: float | None = 30.0
     publication: Publication = field(default_factory=Publication)
 
     def check(self) -> None:
@@ -68,20 +70,21 @@ class Wish:
             require(self.verifiers is None, "--randomized-test takes all users as verifiers")
             one_trace_privacy(self.k or 0, self.eta, self.epsilon0, self.delta)
         check_destination(self.out, overwrite=self.overwrite)
-        for option, file in (("keep-model", self.keep_model), ("checkpoint", self.checkpoint)):
-            require(
-                file is None or not file.resolve().is_relative_to(self.out.resolve()),
-                f"--{option} {file} lies inside --out, from which traces are published: keep it "
-                "elsewhere",
-            )
+        require(
+            self.checkpoint_seconds is None or self.checkpoint_seconds >= 0,
+            "--checkpoint-seconds must not be negative",
+        )
+        require(
+            self.checkpoint_seconds is not None or not self.resume,
+            "--resume and --no-checkpoint exclude each other",
+        )
         if self.keep_model is not None:
             require(
-                self.checkpoint is None or self.keep_model.resolve() != self.checkpoint.resolve(),
-                "--keep-model and --checkpoint need files of their own",
+                not self.keep_model.resolve().is_relative_to(self.out.resolve()),
+                f"--keep-model {self.keep_model} lies inside --out, from which traces are "
+                "published: keep it elsewhere",
             )
             check_file(self.keep_model, overwrite=self.overwrite)
-        if self.checkpoint is not None:
-            check_file(self.checkpoint)
 
     def check_model(self, model: Synthesizer) -> None:
         """Raise if traces of this model cannot be released as wished."""
@@ -99,14 +102,6 @@ class Wish:
             self.keep_model is None or hasattr(model, "save"),
             f"--keep-model: a {model.name} model cannot be saved",
         )
-        if self.checkpoint is not None:
-            require(
-                isinstance(model, FactorizedSynthesizer),
-                f"--checkpoint: a {model.name} model is made in one step and needs none",
-            )
-            assert isinstance(model, FactorizedSynthesizer)
-            if self.checkpoint.exists():
-                model.check_checkpoint(self.checkpoint)
 
     def check_against(self, traces: Traces) -> None:
         """Raise what the size of the input makes impossible."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +18,26 @@ from doppeltrace.traces import SyntheticTraces
 
 BLOCK_VERIFIERS = 128
 """Verifiers between two looks at which traces have already passed."""
+
+BLOCK_TRACES = 16_384
+"""Traces whose own likelihoods are computed between two words of progress."""
+
+
+class Counting(NamedTuple):
+    """How far a test has come: enough to go on from there. As secret as the likelihoods.
+
+    own : (n_traces,) ln p(y = M(n)) of each trace's input user.
+    plausible : (n_traces,) users counted so far.
+    done : verifiers looked at.
+    """
+
+    own: NDArray[np.float64]
+    plausible: NDArray[np.int64]
+    done: int
+
+
+def forget(counting: Counting) -> None:
+    """Keep nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +86,8 @@ def deniability_test(
     seed: int | None = None,
     count_all: bool = True,
     callback: Callback = silent,
+    counted: Counting | None = None,
+    keep: Callable[[Counting], None] = forget,
 ) -> Deniability:
     """Run Privacy Test 1 on every trace.
 
@@ -77,6 +100,8 @@ def deniability_test(
     verifiers : U*: None for all training users, an int for that many at random, or indexes.
     seed : seed of a random U*, or None to draw one from the operating system.
     count_all : False stops counting a trace at k, which is all that pass or fail needs.
+    counted : how far the same test had come, to go on from there.
+    keep : hears how far it has come, after every block of verifiers.
     """
     require(k >= 1, "k must be at least 1")
     require(eta > 0, "eta must be positive")
@@ -98,13 +123,15 @@ def deniability_test(
         raise InputError("the synthetic traces have other places or another clock than the model")
     likelihood: Likelihood = model.likelihood()
     with use_threads(model.threads):
-        own = likelihood.own(synthetic)
+        if counted is None:  # the input user counts
+            own = _own(likelihood, synthetic, callback)
+            counted = Counting(own, np.ones(len(synthetic), np.int64), 0)
+        own, plausible = counted.own, counted.plausible.copy()
         bin_number = np.floor(-own / eta)
         lower, upper = -(bin_number + 1) * eta, -bin_number * eta
         count = likelihood.counting(synthetic, lower, upper)
-        plausible = np.ones(len(synthetic), np.int64)  # the input user counts
         undecided = np.arange(len(synthetic))
-        for first in range(0, len(chosen), BLOCK_VERIFIERS):
+        for first in range(counted.done, len(chosen), BLOCK_VERIFIERS):
             if not count_all:
                 undecided = undecided[plausible[undecided] < k]
                 if len(undecided) == 0:
@@ -112,10 +139,23 @@ def deniability_test(
             callback(Step("deniability test", first, len(chosen)))
             block = chosen[first : first + BLOCK_VERIFIERS]
             plausible[undecided] += count(block, undecided)
+            keep(Counting(own, plausible, first + len(block)))
     callback(Step("deniability test", len(chosen), len(chosen)))
     if not count_all:
         plausible = np.minimum(plausible, k)
     return Deniability(plausible, plausible >= k, k, eta, len(chosen), count_all)
+
+
+def _own(
+    likelihood: Likelihood, synthetic: SyntheticTraces, callback: Callback
+) -> NDArray[np.float64]:
+    """Return (n_traces,) ln p(y = M(n)), in blocks, so that progress can be told."""
+    own = np.empty(len(synthetic))
+    for first in range(0, len(own), BLOCK_TRACES):
+        block = slice(first, first + BLOCK_TRACES)
+        own[block] = likelihood.own(synthetic.select(block))
+        callback(Step("own likelihoods", min(block.stop, len(own)), len(own)))
+    return own
 
 
 def _verifiers(given: int | ArrayLike | None, n_users: int, seed: int | None) -> NDArray[np.int64]:

@@ -94,7 +94,8 @@ class FactorizedSynthesizer(ChainSynthesizer):
         Parameters
         ----------
         checkpoint : file to save the sampler in after an iteration, at most every
-            `checkpoint_seconds`, and at the end; if it exists already and belongs to the same
+            `checkpoint_seconds`, and at the end of a training that takes longer than that; if
+            it exists already and belongs to the same
             data, settings and seed, training goes on from it, with the same result as without
             the interruption. It holds Θ and the seed, so it is as secret as the input; remove
             it afterwards.
@@ -117,14 +118,16 @@ class FactorizedSynthesizer(ChainSynthesizer):
         if self._checkpoint is not None and self._checkpoint.exists():
             self._resume(traces)
         total = self.iterations * len(parts)
-        written = time.monotonic()
+        began = written = time.monotonic()
         for part, work in enumerate(parts):
             while self._states[part].iteration < self.iterations:
                 self._states[part], figures = self._step(part, work)
                 self.history.append(figures)
                 done = part * self.iterations + self._states[part].iteration
-                if self._checkpoint is not None and (
-                    time.monotonic() - written >= self._checkpoint_seconds or done == total
+                since = began if done == total else written
+                if (
+                    self._checkpoint is not None
+                    and time.monotonic() - since >= self._checkpoint_seconds
                 ):
                     self._write(self._checkpoint, traces)
                     written = time.monotonic()
