@@ -140,6 +140,8 @@ def hold_out(
 ) -> tuple[SparseTensor, SparseTensor]:
     """Split off a random fraction of the elements: (for training, held out)."""
     require(0 <= fraction < 1, "the held-out fraction must be from 0 to below 1")
+    if fraction == 0:
+        return tensor, SparseTensor.empty_like(tensor)
     out = streams.generator(seed, f"hold out {name}").random(tensor.n_elements) < fraction
     return _where(tensor, ~out), _where(tensor, out)
 
