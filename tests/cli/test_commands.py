@@ -149,30 +149,6 @@ def test_settings_of_the_real_models(run, table, tmp_path, model, wrong):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_checkpoint_of_something_else_is_refused_before_reading(run, table, city, tmp_path):
-    checkpoint = tmp_path / "checkpoint"
-    command = ("synthesize", table, *TABLE_OPTIONS, "--checkpoint", checkpoint)
-    dt.Doppel(factors=3, iterations=5, seed=1).fit(city, checkpoint=checkpoint)
-    for options, said in (
-        (("--factors", 4), "other settings"),
-        (("--factors", 3, "--seed", 2), "another seed"),
-        (("--model", "ppmtf", "--factors", 3), "other settings"),
-        (("--factors", 3, "--iterations", 4), "beyond the 4 iterations"),
-        (("--model", "sgd"), "needs none"),
-        (("--factors", 3, "--keep-model", checkpoint, "--overwrite"), "files of their own"),
-    ):
-        result = run(*command, *options, "--out", tmp_path / "run")
-        assert result.exit_code == 2 and said in result.stderr, result.output
-        assert "reading" not in result.stderr
-    checkpoint.write_text("my diary")
-    result = run(*command, "--out", tmp_path / "run")
-    assert result.exit_code == 2 and "not a doppeltrace model file" in result.stderr
-    inside = run(*command[:-1], tmp_path / "run" / "c", "--out", tmp_path / "run")
-    assert inside.exit_code == 2 and "inside --out" in inside.stderr
-    assert checkpoint.read_text() == "my diary"
-    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
-
-
 def test_threads_do_not_change_a_release(run, table, tmp_path):
     for threads in (1, 2):
         result = run(

@@ -1,6 +1,7 @@
 """Ctrl-C and kill, on the real program."""
 
 import json
+import shutil
 import signal
 import stat
 import subprocess
@@ -11,9 +12,11 @@ import numpy as np
 import pytest
 
 import doppeltrace as dt
+from doppeltrace.cli import parts
 from doppeltrace.cli.progress import Reporter
+from doppeltrace.cli.unfinished import Unfinished
+from doppeltrace.deniability import deterministic
 from doppeltrace.release import release
-from doppeltrace.synthesizers.model_file import read_about
 
 COMMAND = (
     "synthesize", "--instant-minutes", "20", "--first-hour", "8", "--last-hour", "20",
@@ -50,47 +53,160 @@ def test_signals_while_training_leave_the_earlier_output(city, table, tmp_path, 
     assert process.returncode == status
     assert "Traceback" not in errors
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    left = {"run"} if number != signal.SIGKILL else {"run", "run.unfinished"}
+    assert {path.name for path in tmp_path.iterdir()} == left
+
+
+KEEP_ALWAYS = ("--checkpoint-seconds", "0", "--iterations", "400", "--resume")
+
+
+def test_killed_ten_times_at_random_moments(run, table, tmp_path):
+    """Killed without mercy and resumed, it releases what it would have released."""
+    seed = ("--seed", "7")
+    began = time.monotonic()
+    with start(table, tmp_path / "whole", *KEEP_ALWAYS, *seed) as process:
+        process.communicate(timeout=120)
+    duration = time.monotonic() - began
+    expected = (tmp_path / "whole" / "traces.csv").read_bytes()
+    out = tmp_path / "run"
+    moments = np.random.default_rng(1).uniform(0.2, 1.0, size=10)
+    kept = 0
+    for moment in moments:
+        with start(table, out, *KEEP_ALWAYS, *seed) as process:
+            try:
+                process.communicate(timeout=moment * duration)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+        if out.exists():  # it was done before its time: begin again
+            assert (out / "traces.csv").read_bytes() == expected
+            shutil.rmtree(out)
+        kept += (tmp_path / "run.unfinished" / "training.safetensors").exists()
+    assert kept > 2  # most were stopped in the middle
+    with start(table, out, *KEEP_ALWAYS, *seed) as process:
+        _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert (out / "traces.csv").read_bytes() == expected
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "whole"]
+
+
+@pytest.fixture
+def stopped(run, table, tmp_path, monkeypatch):
+    """Return a function that runs a command and interrupts it in the given phase."""
+
+    def stop(phase, *options):
+        def interrupt(self, step):
+            if step.phase == phase and step.done > 0:
+                raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Reporter, "__call__", interrupt)
+            return run(*COMMAND, table, *options, "--out", tmp_path / "run")
+
+    return stop
+
+
+@pytest.mark.parametrize("phase", ["training", "own likelihoods", "deniability test"])
+def test_ctrl_c_says_how_to_go_on(run, table, tmp_path, monkeypatch, stopped, phase):
+    monkeypatch.setattr(deterministic, "BLOCK_VERIFIERS", 16)
+    always = ("--checkpoint-seconds", 0)
+    result = stopped(phase, *always)
+    assert result.exit_code == 130
+    assert "with --resume goes on from it" in " ".join(result.stderr.split())
+    folder, out = tmp_path / "run.unfinished", tmp_path / "run"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE((folder / "training.safetensors").stat().st_mode) == 0o600
+    assert bool(list(folder.glob("traces-*"))) == (phase == "deniability test")
+    command = (*COMMAND, table, *always, "--out", out)
+    refused = run(*command)
+    assert refused.exit_code == 2 and "go on from it with --resume" in refused.stderr
+    for change, named in ((("--k", 3), "--k"), (("--seed", 3), "seed"), (("--eta", 2), "--eta")):
+        refused = run(*command, *change, "--resume")
+        assert refused.exit_code == 2 and f"another {named} (" in refused.stderr
+    done = run(*command, "--resume")
+    assert done.exit_code == 0, done.output
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run"]
+    seed = json.loads((out / "manifest.json").read_text())["seed"]
+    whole = run(*COMMAND, table, "--seed", seed, "--out", tmp_path / "whole")
+    assert whole.exit_code == 0
+    assert (tmp_path / "whole/traces.csv").read_bytes() == (out / "traces.csv").read_bytes()
+
+
+def test_a_stopped_run_can_be_discarded(run, table, tmp_path, stopped):
+    stopped("training", "--checkpoint-seconds", 0)
+    assert (tmp_path / "run.unfinished").exists()
+    result = run(*COMMAND, table, "--overwrite", "--out", tmp_path / "run")
+    assert result.exit_code == 0, result.output
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
-def test_a_killed_run_goes_on_from_its_checkpoint(run, table, tmp_path):
-    """Killed without mercy and started again, it releases what it would have released."""
-    checkpoint, out = tmp_path / "checkpoint", tmp_path / "run"
-    options = ("--iterations", "1000", "--checkpoint", str(checkpoint))
-    with start(table, out, *options) as process:
-        while not checkpoint.exists() and process.poll() is None:
-            time.sleep(0.002)
-        process.kill()
-        _, errors = process.communicate(timeout=60)
-    assert process.returncode == -signal.SIGKILL, errors
-    assert f"until the run is done, {checkpoint} holds" in errors
-    assert not out.exists()
-    assert stat.S_IMODE(checkpoint.stat().st_mode) == 0o600
-    assert 10 <= sum(read_about(checkpoint)["iterations"]) < 1000
-    with start(table, out, *options) as process:
-        _, errors = process.communicate(timeout=120)
-    assert process.returncode == 0, errors
-    assert f"going on from {checkpoint}" in errors
-    assert [path.name for path in tmp_path.iterdir()] == ["run"]  # no checkpoint, no part of one
-    seed = json.loads((out / "manifest.json").read_text())["seed"]
-    whole = tmp_path / "whole"
-    result = run(*COMMAND, "--iterations", 1000, table, "--seed", seed, "--out", whole)
-    assert result.exit_code == 0, result.output
-    assert (whole / "traces.csv").read_bytes() == (out / "traces.csv").read_bytes()
+def test_short_runs_and_no_checkpoint_keep_nothing(tmp_path, stopped):
+    for options in ((), ("--no-checkpoint",)):
+        assert stopped("training", *options).exit_code == 130
+        assert list(tmp_path.iterdir()) == []
 
 
-def test_ctrl_c_says_how_to_go_on(run, table, tmp_path, monkeypatch):
-    def interrupt(self, step):
-        if step.done == 15:
-            raise KeyboardInterrupt
+def test_stopped_between_release_and_clearing_up(run, table, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(Unfinished, "remove", lambda self: None)
+        done = run(*COMMAND, table, "--out", tmp_path / "run")
+    assert done.exit_code == 0 and (tmp_path / "run.unfinished").exists()
+    before = (tmp_path / "run" / "traces.csv").read_bytes()
+    again = run(*COMMAND, table, "--resume", "--out", tmp_path / "run")
+    assert again.exit_code == 0 and again.stdout == done.stdout
+    assert (tmp_path / "run" / "traces.csv").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
-    monkeypatch.setattr(Reporter, "__call__", interrupt)
-    checkpoint = tmp_path / "checkpoint"
-    result = run(*COMMAND, table, "--checkpoint", checkpoint, "--out", tmp_path / "run")
-    assert result.exit_code == 130
-    assert f"will go on from {checkpoint}" in result.stderr
-    assert sum(read_about(checkpoint)["iterations"]) == 10
-    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
+
+def test_a_folder_of_something_else_is_left_alone(run, table, tmp_path):
+    folder = tmp_path / "run.unfinished"
+    folder.mkdir()
+    (folder / "about.json").write_text("my diary")
+    result = run(*COMMAND, table, "--resume", "--out", tmp_path / "run")
+    assert result.exit_code == 2 and "no unfinished run of ours" in result.stderr
+    assert (folder / "about.json").read_text() == "my diary"
+
+
+def test_two_processes_do_not_share_an_output(run, table, tmp_path):
+    other = Unfinished(tmp_path / "run")
+    other.begin(1, {})
+    result = run(*COMMAND, table, "--resume", "--out", tmp_path / "run")
+    assert result.exit_code == 2 and "another process" in result.stderr
+
+
+@pytest.mark.parametrize("events", [1, 700])
+def test_parts_do_not_change_a_release(run, table, tmp_path, monkeypatch, events):
+    command = (*COMMAND, table, "--traces-per-user", 2, "--seed", 5)
+    assert run(*command, "--out", tmp_path / "whole").exit_code == 0
+    monkeypatch.setattr(parts, "PART_EVENTS", events)
+    assert run(*command, "--out", tmp_path / "parts").exit_code == 0
+    files = [(tmp_path / name / "traces.csv").read_bytes() for name in ("whole", "parts")]
+    assert files[0] == files[1]
+
+
+def test_little_memory_makes_smaller_parts(run, table, tmp_path, monkeypatch):
+    command = (*COMMAND, table, "--seed", 5)
+    assert run(*command, "--out", tmp_path / "whole").exit_code == 0
+    sample, sizes = dt.Doppel.sample, []
+
+    def hungry(self, *arguments, users=None, **options):
+        if users is not None:
+            sizes.append(len(users))
+            if len(users) > 20:
+                raise MemoryError
+        return sample(self, *arguments, users=users, **options)
+
+    monkeypatch.setattr(dt.Doppel, "sample", hungry)
+    monkeypatch.setattr(parts, "LEAST_USERS", 4)
+    result = run(*command, "--out", tmp_path / "parts")
+    assert result.exit_code == 0 and "memory is short" in result.stderr
+    assert max(sizes) > 20 >= sizes[-1]
+    files = [(tmp_path / name / "traces.csv").read_bytes() for name in ("whole", "parts")]
+    assert files[0] == files[1]
+    monkeypatch.setattr(parts, "LEAST_USERS", 10**6)
+    result = run(*command, "--out", tmp_path / "none")
+    assert result.exit_code == 2 and "not enough memory" in result.stderr
+    assert not (tmp_path / "none").exists()
 
 
 def test_a_full_disk_is_one_line(table, tmp_path):

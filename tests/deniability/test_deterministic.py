@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import doppeltrace as dt
+from doppeltrace.deniability import deterministic
 from doppeltrace.deniability.likelihood import FormulaLikelihood
 from explicit_chain import ExplicitChain, random_model
 
@@ -76,6 +77,24 @@ def test_kernel_includes_the_upper_end_of_the_bin_and_not_the_lower():
     below = np.nextafter(value, -np.inf)
     assert count(below, value) == 1
     assert count(below - 1, below) == 0
+
+
+@pytest.mark.parametrize("count_all", [True, False])
+def test_a_test_goes_on_from_where_it_was_stopped(monkeypatch, count_all):
+    monkeypatch.setattr(deterministic, "BLOCK_VERIFIERS", 8)
+    model = random_model(2, users=40)
+    synthetic = model.sample(2, length=7, seed=1)
+    kept = []
+
+    def keep(counting):
+        kept.append(counting._replace(plausible=counting.plausible.copy()))
+
+    settings = {"k": 12, "eta": 2.0, "count_all": count_all}
+    whole = dt.deniability_test(model, synthetic, **settings, keep=keep)
+    assert [counting.done for counting in kept] == [8, 16, 24, 32, 40]
+    for counting in kept:
+        again = dt.deniability_test(model, synthetic, **settings, counted=counting)
+        np.testing.assert_array_equal(again.plausible, whole.plausible)
 
 
 def test_long_traces_whose_products_would_underflow():

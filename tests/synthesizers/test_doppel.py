@@ -34,6 +34,7 @@ def city():
         {"range_km": 0.0},
         {"range_km": float("nan")},
         {"most_neighbours": 0},
+        {"warm_users": 0},
         {"jump": -0.1},
         {"jump": 1.1},
         {"jump": float("nan")},
@@ -82,6 +83,7 @@ SETTINGS = {
     "most_neighbours": 20,
     "jump": 0.003,
     "exposure": False,
+    "warm_users": 1000,
     "seed": 5,
 }
 
@@ -100,6 +102,7 @@ SETTINGS = {
         {"most_neighbours": 3},
         {"jump": 0.1},
         {"exposure": True},
+        {"warm_users": 100},
         {"seed": 6},
     ],
 )

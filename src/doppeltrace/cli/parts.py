@@ -12,7 +12,8 @@ from doppeltrace.cli.console import warn
 from doppeltrace.cli.progress import Reporter
 from doppeltrace.cli.unfinished import KeptPart, Unfinished
 from doppeltrace.cli.wish import Wish
-from doppeltrace.deniability.deterministic import Counting, deniability_test
+from doppeltrace.deniability import deterministic
+from doppeltrace.deniability.deterministic import Counting
 from doppeltrace.synthesizers import Synthesizer
 from doppeltrace.traces import SyntheticTraces
 
@@ -80,7 +81,7 @@ class PartMaker:
         if wish.k is None:
             return synthetic, np.zeros(0, np.int64)
         with self.reporter.phase("deniability test", part=True):
-            result = deniability_test(
+            result = deterministic.deniability_test(
                 self.model,
                 synthetic,
                 k=wish.k,

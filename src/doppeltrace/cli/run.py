@@ -93,8 +93,8 @@ class Run:
         if unfinished is None:
             yield
             return
-        unfinished.begin(self.wish.seed, self._identity())
         try:
+            unfinished.begin(self.wish.seed, self._identity())
             yield
         except BaseException:
             if unfinished.has_begun:
@@ -102,10 +102,13 @@ class Run:
                     f"what is done so far is kept in {unfinished.folder}, which is as secret as "
                     "the input: the same command with --resume goes on from it"
                 )
-            else:
+            elif unfinished.run is not None:
                 unfinished.remove()
             raise
-        unfinished.remove()
+        else:
+            unfinished.remove()
+        finally:
+            unfinished.leave()
 
     def _identity(self) -> dict[str, Any]:
         """Return all that decides the released traces, by the names that users know."""

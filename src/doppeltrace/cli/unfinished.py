@@ -89,6 +89,8 @@ class Unfinished:
                 with atomic_file(self._about) as partial:
                     partial.touch(mode=0o600)
                     partial.write_text(json.dumps(fresh, indent=2), encoding="utf-8")
+        except OutputError:
+            raise
         except OSError as error:
             raise OutputError(f"cannot write to {self.folder}: {error.strerror}") from error
         about = self._read()
@@ -130,6 +132,10 @@ class Unfinished:
         """Remove everything: first what tells that there is a run."""
         self._about.unlink(missing_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)
+        self.leave()
+
+    def leave(self) -> None:
+        """Let other processes go on from it."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
