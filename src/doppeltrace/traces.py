@@ -335,7 +335,9 @@ class Traces(_Frames):
         instant = np.asarray(instant, dtype=np.int64)
         if users is None:
             users, user = np.unique(user, return_inverse=True)
-        order = np.lexsort((instant, user))  # stable: ties stay in input order
+        early, late = (int(instant.min()), int(instant.max())) if len(instant) else (0, 0)
+        key = user.astype(np.int64) * (late - early + 1) + (instant - early)
+        order = np.argsort(key, kind="stable")  # ties stay in input order
         counts = np.bincount(user, minlength=len(users))
         return cls(
             users=users,

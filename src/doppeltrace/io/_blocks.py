@@ -12,6 +12,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
 import polars as pl
 
 from doppeltrace.errors import InputError
@@ -24,6 +25,7 @@ SURPLUS = "__surplus__"
 """Column with what stands in a row beyond its last field."""
 
 BLOCKS_AHEAD = 2
+NEWLINE = ord("\n")
 Result = TypeVar("Result")
 
 
@@ -78,13 +80,13 @@ def map_rows(
     columns : the fields that `work` needs; by default all and `SURPLUS`.
     """
 
-    def parse_and_work(first_row: int, data: bytes) -> Result:
-        return work(_parse(path, layout, columns, first_row, data))
+    def parse_and_work(first_row: int, lines: int, data: bytes) -> Result:
+        return work(_parse(path, layout, columns, first_row, lines, data))
 
     with ThreadPoolExecutor(BLOCKS_AHEAD) as pool:
         waiting: deque[Future[Result]] = deque()
-        for first_row, data in _blocks(path, layout.skip):
-            waiting.append(pool.submit(parse_and_work, first_row, data))
+        for block in _blocks(path, layout.skip):
+            waiting.append(pool.submit(parse_and_work, *block))
             if len(waiting) > BLOCKS_AHEAD:
                 yield waiting.popleft().result()
         while waiting:
@@ -117,8 +119,8 @@ def _opened(path: Path) -> BufferedReader | gzip.GzipFile:
     return path.open("rb")
 
 
-def _blocks(path: Path, skip: int) -> Iterator[tuple[int, bytes]]:
-    """Yield (number of the first row, whole lines), each about `BLOCK_BYTES` long."""
+def _blocks(path: Path, skip: int) -> Iterator[tuple[int, int, bytes]]:
+    """Yield (number of the first row, how many, whole lines), each about `BLOCK_BYTES` long."""
     row, rest = 1, b""
     try:
         with _opened(path) as file:
@@ -135,15 +137,15 @@ def _blocks(path: Path, skip: int) -> Iterator[tuple[int, bytes]]:
                         )
                     continue
                 data, rest = rest + chunk[:end], chunk[end:]
-                lines = data.count(b"\n")
+                lines = int(np.count_nonzero(np.frombuffer(data, np.uint8) == NEWLINE))
                 while skip and data:
                     _, _, data = data.partition(b"\n")
                     skip, row, lines = skip - 1, row + 1, lines - 1
                 if data:
-                    yield row, data
+                    yield row, lines, data
                 row += lines
             if rest and not skip:
-                yield row, rest
+                yield row, 1, rest
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(
             f"{path}, near row {row}: the gz file is damaged or ends too early ({error}): "
@@ -158,6 +160,7 @@ def _parse(
     layout: Layout,
     columns: tuple[str, ...] | None,
     first_row: int,
+    lines: int,
     data: bytes,
 ) -> pl.DataFrame:
     # Our own header fixes the number of columns, whatever the first row of the block looks like.
@@ -175,7 +178,6 @@ def _parse(
     except pl.exceptions.PolarsError as error:
         reason = str(error).splitlines()[0]
         raise InputError(f"{path}, after row {first_row}: not readable: {reason}") from error
-    lines = data.count(b"\n") + (not data.endswith(b"\n"))
     if len(frame) != lines:
         raise InputError(
             f"{path}, after row {first_row}: a quoted field does not end on its line: "
