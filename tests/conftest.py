@@ -3,10 +3,14 @@
 import os
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import pytest
 
 import doppeltrace as dt
+
+hypothesis.settings.register_profile("no deadline", deadline=None)  # machines may be busy
+hypothesis.settings.load_profile("no deadline")
 
 
 def _data_root() -> Path:

@@ -39,7 +39,7 @@ def brute_force(train, queries) -> list[int]:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_runs_equal_brute_force(city, seed, n_train, n_queries):
     draws = np.random.default_rng(seed)
     train, queries = (

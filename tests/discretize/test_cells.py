@@ -24,7 +24,7 @@ moments = st.datetimes(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(moments, max_size=8))
 def test_stamps_are_read_as_python_reads_them(times):
     whole = [t.replace(microsecond=0) for t in times]

@@ -128,7 +128,7 @@ def test_empty_release(synthetic, tmp_path, format):
         st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1
     ).filter(lambda text: text.strip() == text)
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_label_survives(label, tmp_path_factory):
     folder = tmp_path_factory.mktemp("labels")
     clock = dt.Clock.regular(instant_minutes=60)

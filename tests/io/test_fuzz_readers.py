@@ -39,7 +39,6 @@ POIS = "v1\t41.0\t29.0\tCafé\tTR\nv2\t41.1\t29.1\tOffice\tTR\n"
 
 fuzz = settings(
     max_examples=15,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
     derandomize=True,
 )

@@ -45,7 +45,7 @@ probabilities = arrays(np.float64, 6, elements=st.floats(0.01, 1.0)).map(lambda 
 
 
 @given(probabilities, probabilities)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_sorting_solves_the_assignment_problem(p, q):
     """max_σ Σ log₂ min(p(x), q(σ(x))) is reached by pairing in the order of probability."""
     gain = np.log2(np.minimum(p[:, None], q))
@@ -58,7 +58,7 @@ def test_sorting_solves_the_assignment_problem(p, q):
     arrays(np.int64, 5, elements=st.integers(0, 3)),
     arrays(np.int64, 5, elements=st.integers(0, 3)),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_ties_change_nothing_in_the_objective(a, b):
     p, q = (a + 0.5) / (a + 0.5).sum(), (b + 0.5) / (b + 0.5).sum()
     gain = np.log2(np.minimum(p[:, None], q))

@@ -31,7 +31,7 @@ def random_rows(seed: int, n: int) -> np.ndarray:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 12))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_order_of_users_does_not_matter(seed, n_test, n_other):
     test, other = random_rows(seed, n_test), random_rows(seed + 1, n_other)
     draws = np.random.default_rng(seed)
@@ -44,7 +44,7 @@ def test_order_of_users_does_not_matter(seed, n_test, n_other):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_order_of_rows_does_not_matter(seed):
     traces = synthetic(random_rows(seed, 8)).as_traces()
     order = np.random.default_rng(seed).permutation(traces.n_events)
@@ -61,7 +61,7 @@ def test_order_of_rows_does_not_matter(seed):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_identical_data_score_zero_and_others_do_not(seed):
     rows = random_rows(seed, 10)
     traces = synthetic(rows).as_traces()
