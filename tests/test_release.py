@@ -2,6 +2,8 @@
 
 import json
 import stat
+import subprocess
+import sys
 
 import numpy as np
 import polars as pl
@@ -118,14 +120,28 @@ def test_wrong_arguments(synthetic, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_disk_full_while_writing_traces(synthetic, tmp_path, monkeypatch):
-    def full(*args):
-        raise OSError(28, "No space left on device")
-        yield
-
-    monkeypatch.setattr(room, "_blocks", full)
-    with pytest.raises(OutputError, match="No space left on device"):
-        release(synthetic, np.ones(40, dtype=bool), tmp_path / "out")
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_disk_full_while_writing_traces(format, tmp_path):
+    """A limit on the size of files stands in for a full disk."""
+    program = (
+        "import resource, signal, sys, numpy as np, doppeltrace as dt\n"
+        "from doppeltrace.release import release\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "city = dt.simulate_city(500, 100, seed=0).traces\n"
+        "made = dt.Uniform(seed=0).fit(city).sample(2, seed=0)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))\n"
+        "try:\n"
+        "    release(made, np.ones(len(made), bool), sys.argv[1], format=sys.argv[2])\n"
+        "except dt.OutputError as error:\n"
+        "    print(error)\n"
+    )
+    out = tmp_path / "out"
+    said = subprocess.run(
+        [sys.executable, "-c", program, out, format], capture_output=True, text=True, check=True
+    ).stdout
+    assert (
+        said == f"cannot write to {out}: File too large; free some space or choose another disk\n"
+    )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -142,3 +158,17 @@ def test_public_files_are_made_of_the_written_traces(synthetic, tmp_path):
     public = done.folder / "page.html"
     assert public.read_text(encoding="utf-8") == "für alle"
     assert stat.S_IMODE(public.stat().st_mode) == stat.S_IMODE(done.traces.stat().st_mode)
+
+
+def test_parquet_in_row_groups_is_the_frame(tmp_path, monkeypatch):
+    """Streamed in small row groups, the file holds the same rows in the same order."""
+    monkeypatch.setattr(room, "_ROWS_AT_ONCE", 64)
+    city = dt.simulate_city(60, 25, seed=2).traces
+    synthetic = dt.Uniform(seed=1).fit(city).sample(3, seed=2)
+    some = np.random.default_rng(0).random(synthetic.locations.shape) < 0.2
+    synthetic.locations[some] = -1
+    done = release(synthetic, np.ones(len(synthetic), bool), tmp_path / "run", format="parquet")
+    expected = room.released_frame(room.by_content(synthetic.locations), synthetic)
+    written = pl.read_parquet(done.traces)
+    assert written.schema == expected.schema
+    assert written.equals(expected)

@@ -7,7 +7,6 @@ gives the same bytes in whatever order it comes.
 
 from __future__ import annotations
 
-import io
 import json
 import platform
 from collections.abc import Callable, Mapping
@@ -107,9 +106,10 @@ def release(
     }
     name = f"traces.{format}"
     with atomic_folder(out_dir, overwrite=overwrite) as folder:
-        with (folder / name).open("xb") as handle:
-            for block in _blocks(locations, synthetic, format):
-                handle.write(block)
+        if format == "parquet":
+            _write_parquet(folder / name, locations, synthetic)
+        else:
+            _write_csv(folder / name, locations, synthetic)
         for file, text in (files or {}).items():
             _write_internal(folder / file, text)
         for file, make in (public_files or {}).items():
@@ -145,12 +145,11 @@ def released_frame(
     trace, step = np.nonzero(locations >= 0)
     place = locations[trace, step]
     places = synthetic.places
-    times = synthetic.clock.local_time(synthetic.instants).astype("datetime64[ms]")
     return pl.DataFrame(
         {
             "uid": trace + first_number,
             "tid": np.zeros(len(trace), dtype=np.int64),
-            "datetime": times[step],
+            "datetime": _times(synthetic)[step],
             "lat": places.lat[place],
             "lng": places.lng[place],
             "location": pl.Series(places.labels).gather(place),
@@ -158,18 +157,46 @@ def released_frame(
     )
 
 
-def _blocks(locations: NDArray[np.int32], synthetic: SyntheticTraces, format: str):
-    """Yield the bytes of the file, for CSV in blocks of traces."""
-    if format == "parquet":
-        buffer = io.BytesIO()
-        released_frame(locations, synthetic).write_parquet(buffer, compression="zstd")
-        yield buffer.getbuffer()
-        return
+def _times(synthetic: SyntheticTraces) -> NDArray[np.datetime64]:
+    """Return (length,) the local time of every step of a trace."""
+    return synthetic.clock.local_time(synthetic.instants).astype("datetime64[ms]")
+
+
+def _write_csv(path: Path, locations: NDArray[np.int32], synthetic: SyntheticTraces) -> None:
+    """Write the rows, a block of traces at a time."""
     traces_at_once = max(1, _ROWS_AT_ONCE // max(1, locations.shape[1]))
-    for first in range(0, max(1, len(locations)), traces_at_once):
-        part = released_frame(locations[first : first + traces_at_once], synthetic, first)
-        text = part.write_csv(include_header=first == 0, datetime_format="%Y-%m-%dT%H:%M:%S")
-        yield text.encode()
+    with path.open("xb") as handle:
+        for first in range(0, max(1, len(locations)), traces_at_once):
+            part = released_frame(locations[first : first + traces_at_once], synthetic, first)
+            text = part.write_csv(include_header=first == 0, datetime_format="%Y-%m-%dT%H:%M:%S")
+            handle.write(text.encode())
+
+
+def _write_parquet(path: Path, locations: NDArray[np.int32], synthetic: SyntheticTraces) -> None:
+    """Write the same rows in row groups; only numbers are in memory for all of them at once."""
+    trace, step = np.nonzero(locations >= 0)
+    events = pl.LazyFrame(
+        {
+            "uid": trace.astype(np.uint32),
+            "step": step.astype(np.uint32),
+            "place": locations[locations >= 0].astype(np.uint32),
+        }
+    )
+    del trace, step
+    places, times = synthetic.places, _times(synthetic)
+    when = pl.LazyFrame({"step": np.arange(len(times), dtype=np.uint32), "datetime": times})
+    where = pl.LazyFrame(
+        {
+            "place": np.arange(len(places), dtype=np.uint32),
+            "lat": places.lat,
+            "lng": places.lng,
+            "location": pl.Series(places.labels),
+        }
+    )
+    rows = events.join(when, on="step", how="left", maintain_order="left")
+    rows = rows.join(where, on="place", how="left", maintain_order="left")
+    rows = rows.with_columns(pl.col("uid").cast(pl.Int64), tid=pl.lit(0, pl.Int64))
+    rows.select(COLUMNS).sink_parquet(path, compression="zstd", row_group_size=_ROWS_AT_ONCE)
 
 
 def _write_internal(path: Path, text: str) -> None:

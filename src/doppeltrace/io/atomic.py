@@ -13,11 +13,14 @@ import fcntl
 import glob
 import json
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+import polars as pl
 
 from doppeltrace.errors import OutputError
 
@@ -140,14 +143,23 @@ def _explained(target: Path) -> Iterator[None]:
         yield
     except OutputError:
         raise
+    except pl.exceptions.PolarsError as error:
+        system = re.search(r"\(os error (\d+)\)", str(error))  # all it tells of one
+        if system is None:
+            raise
+        raise _cannot_write(target, int(system[1])) from error
     except OSError as error:
-        reason = error.strerror or str(error)
-        remedy = (
-            "free some space or choose another disk"
-            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-            else "choose a folder that you may write to"
-        )
-        raise OutputError(f"cannot write to {target}: {reason}; {remedy}") from error
+        raise _cannot_write(target, error.errno, str(error)) from error
+
+
+def _cannot_write(target: Path, code: int | None, words: str = "") -> OutputError:
+    reason = os.strerror(code) if code is not None else words
+    remedy = (
+        "free some space or choose another disk"
+        if code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        else "choose a folder that you may write to"
+    )
+    return OutputError(f"cannot write to {target}: {reason}; {remedy}")
 
 
 def _make_parents(parent: Path) -> list[Path]:
