@@ -11,7 +11,6 @@ import pytest
 
 import doppeltrace as dt
 from doppeltrace import release as room
-from doppeltrace.errors import OutputError
 from doppeltrace.release import COLUMNS, release
 
 

@@ -21,14 +21,14 @@ def test_estimates_grow_as_the_work_does(kind, tmp_path):
     # places have work of their own, which more users do not add to
     assert 7 * one.training < ten.training < 10.5 * one.training
     assert ten.synthesis == pytest.approx(10 * one.synthesis)
-    assert 50 * one.test < ten.test <= 100 * one.test
+    assert 12 * one.test < ten.test < 100 * one.test  # tables of users, and pairs of them
     assert ten.memory > one.memory
     assert estimate(model, small, wish, speed=2.0).seconds == pytest.approx(one.seconds / 2)
     twice = replace(wish, traces_per_user=2)
     assert estimate(model, small, twice).synthesis == pytest.approx(2 * one.synthesis)
     assert estimate(model, small, replace(wish, k=None)).test == 0
     fewer = replace(wish, count_all=False, verifiers=100)
-    assert estimate(model, large, fewer).test < 0.3 * ten.test
+    assert estimate(model, large, fewer).test < 0.8 * ten.test
     assert 0.01 < probe() < 100
 
 

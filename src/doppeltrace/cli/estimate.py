@@ -17,27 +17,31 @@ from doppeltrace.cli.progress import readable_time
 from doppeltrace.cli.wish import Wish
 from doppeltrace.engine.local import threads, use_threads
 from doppeltrace.synthesizers import Synthesizer
-from doppeltrace.synthesizers.doppel import Doppel
+from doppeltrace.synthesizers.doppel import WARM_SHARE, Doppel
 from doppeltrace.synthesizers.ppmtf import PPMTF
 from doppeltrace.traces import Traces
 
 LONG_SECONDS = 10.0
 
 # Thread-seconds per unit of work, measured on the machine whose probe took PROBE_SECONDS with
-# people flow, New York's check-ins and simulated cities of 500 to 4,000 users and 100 to 2,000
-# places. Time is right within a factor of two there.
+# people flow, New York's check-ins and simulated cities of 500 to 219,793 users. Time is right
+# within a factor of two there.
 PROBE_SECONDS = 0.0084
-GAUSSIAN_ELEMENT = 1.4e-10  # per observed element, iteration and z (z + 24)
+GAUSSIAN_ELEMENT = 7.3e-11  # per observed element, iteration and z (z + 24)
 POISSON_ELEMENT = 7e-9  # per positive element, iteration and factor
 POISSON_ROW = 1e-7  # per row of A, B and C, iteration and factor
 FACTOR_DRAW = 5.5e-10  # per event made, place and factor
-BASE_DRAW = 5.5e-7  # per event made
-VERIFIER = {"ppmtf": (0.0, 6e-9), "doppel": (1.5e-4, 4e-10)}  # + per place², or per place
-PAIR = {"ppmtf": (2.8e-6, 4e-9), "doppel": (3e-6, 5e-9)}  # of trace and verifier, + per place
-PASSING = 35  # verifiers looked at until one more is found plausible, at η = 1 with Doppel
+BASE_DRAW = 4e-7  # per event made
+FACTOR_SUMS = 2e-10  # per user, place² and factor: the row sums of the proposals
+FACTOR_STAYS = 1.7e-9  # per verifier, place² and slot
+BASE_OWN = 3.7e-6  # per event made
+BASE_TABLES = 3e-8  # per verifier, place and slot
+PAIR_EVENT = 7.5e-9  # per trace, verifier and event
+PASSING = 40  # verifiers looked at until one more is found plausible, at η = 1 with Doppel
 
 BASE_MEMORY = 280e6  # Python, its libraries and the compiled kernels
-ELEMENT_BYTES = 10
+GAUSSIAN_BYTES = 6  # per observed element
+POISSON_BYTES = 40  # per positive element, while they are counted
 EVENT_BYTES = 16  # of a trace that is made, tested, sorted and written
 
 
@@ -68,25 +72,30 @@ class Estimate:
 def estimate(model: PPMTF | Doppel, traces: Traces, wish: Wish, speed: float = 1.0) -> Estimate:
     """Estimate a run; `speed` is this machine's, 1 for the one that was measured."""
     users, places, z = traces.n_users, len(traces.places), model.n_factors
-    made = users * wish.traces_per_user
-    events = made * (traces.clock.n_instants if wish.length is None else wish.length)
+    length = traces.clock.n_instants if wish.length is None else wish.length
+    events = users * wish.traces_per_user * length
     if isinstance(model, PPMTF):
         elements = _observed_elements(model, traces)
         training = GAUSSIAN_ELEMENT * elements * z * (z + 24)
         synthesis = FACTOR_DRAW * events * places * z
+        held = GAUSSIAN_BYTES * elements
     else:
         elements = traces.n_events + len(traces.transitions()[0])
-        training = (POISSON_ELEMENT * elements + POISSON_ROW * (users + 2 * places)) * z
+        share = min(1.0, model.warm_users / users)  # of the users, in the warm sweeps
+        share = WARM_SHARE * share + (1 - WARM_SHARE)
+        training = POISSON_ELEMENT * elements + POISSON_ROW * users
+        training = (share * training + POISSON_ROW * 2 * places) * z
         synthesis = BASE_DRAW * events
+        held = POISSON_BYTES * elements
     with use_threads(model.threads):
         lanes = threads()
     unit = 1.0 / (speed * lanes)
     return Estimate(
         training=training * model.iterations * unit,
         synthesis=synthesis * unit,
-        test=_test(model, wish, made, users, places) * unit,
+        test=_test(model, traces, wish, events) * unit,
         memory=BASE_MEMORY
-        + ELEMENT_BYTES * elements
+        + held
         + lanes * 4 * places * z * (z + 1)
         + 8 * z * (users + 2 * places)
         + EVENT_BYTES * events,
@@ -104,19 +113,21 @@ def _observed_elements(model: PPMTF, traces: Traces) -> float:
     )
 
 
-def _test(model: PPMTF | Doppel, wish: Wish, made: int, users: int, places: int) -> float:
-    """Return thread-seconds of the deniability test."""
+def _test(model: PPMTF | Doppel, traces: Traces, wish: Wish, events: int) -> float:
+    """Return thread-seconds of the deniability test of so many events made."""
     if wish.k is None:
         return 0.0
+    users, places, slots = traces.n_users, len(traces.places), traces.clock.n_slots
     verifiers = wish.verifiers or users
     if isinstance(model, PPMTF):  # few traces pass, so nearly all pairs are looked at
-        kind, looked_at, work = "ppmtf", float(verifiers), places * places
+        sums, stays = FACTOR_SUMS * model.n_factors, FACTOR_STAYS * slots
+        alone = places**2 * (users * sums + verifiers * (sums + stays))
+        looked_at = float(verifiers)
     else:
+        alone = BASE_OWN * events + verifiers * BASE_TABLES * places * slots
         enough = np.inf if wish.count_all else PASSING * wish.k / wish.eta
-        kind, looked_at, work = "doppel", min(verifiers, enough), places
-    alone, growing = VERIFIER[kind]
-    pair, per_place = PAIR[kind]
-    return verifiers * (alone + growing * work) + made * looked_at * (pair + per_place * places)
+        looked_at = min(verifiers, enough)
+    return alone + PAIR_EVENT * events * looked_at
 
 
 def probe() -> float:
