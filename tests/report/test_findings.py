@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import doppeltrace as dt
+from doppeltrace.report import few
 from doppeltrace.report.encoding import unpacked
 from doppeltrace.report.findings import find
 from doppeltrace.report.internal import FINDINGS, PAGE, internal_files, read_findings
@@ -46,14 +47,23 @@ def test_visit_fractions_by_place(small_run, found):
         fraction_counts(t)
         for t in (small_run.test, small_run.released.as_traces(), small_run.train)
     )
-    for one in found.visits[:10]:
+    shown = [one for one in found.visits if one.real_users >= few.LEAST_USERS]
+    assert 0 < len(shown) < len(found.visits)
+    for one in found.visits:
         place = [int(found.places.label[one.place])]
+        assert one.traces == made[place].sum()
+        if one not in shown:
+            assert one.real == [] and one.tv is None and real[place].sum() < few.LEAST_USERS
+            continue
+        assert one.real_users == real[place].sum()
         assert one.real == pytest.approx(real[place[0]] / real[place[0]].sum(), abs=1e-3)
         assert one.tv == pytest.approx(vf_tv(real[place], made[place], train[place]), abs=1e-5)
 
 
 def test_losses_repeat_the_scorecard(small_run, found):
-    for loss, measure in zip(found.losses, small_run.score.measures, strict=True):
+    scored = [loss for loss in found.losses if loss.name != "moving"]
+    assert len(scored) == len(found.losses) - 1
+    for loss, measure in zip(scored, small_run.score.measures, strict=True):
         assert loss.synthetic == measure.mean and loss.uniform == measure.uniform
     assert found.privacy.membership["advantage"] == small_run.score["membership_advantage"]
     assert found.privacy.copies["longest"] == small_run.score["copy_longest"]
@@ -68,6 +78,31 @@ def test_without_testing_users_the_training_users_are_compared_with(small_run):
     )
     assert found.privacy.copies["longest"] == small_run.score["copy_longest"]
     assert all(loss.training in (0, None) for loss in found.losses)
+    assert not any("testing" in loss.meaning for loss in found.losses)
+
+
+def test_means_stand_beside_the_scores(found):
+    means = {h.name: (h.real_mean, h.synthetic_mean) for h in found.histograms}
+    for loss in found.losses:
+        if loss.name != "moving":
+            assert (loss.real_mean, loss.synthetic_mean) == means.get(loss.name, (None, None))
+    moved = next(loss for loss in found.losses if loss.name == "moving")
+    assert moved.real_mean == found.moving.real_mean
+    assert moved.synthetic == found.moving.difference > found.moving.training
+
+
+def test_real_flows_of_few_users_are_nowhere(small_run, found):
+    n_places = len(small_run.train.places)
+    user, origin, destination, _ = small_run.test.transitions()
+    made_by = {}
+    for who, *pair in zip(user, origin, destination, strict=True):
+        made_by.setdefault(tuple(pair), set()).add(who)
+    label = [int(x) for x in found.places.label]
+    users = [len(made_by.get((label[f.origin], label[f.destination]), ())) for f in found.flows]
+    assert n_places == len(label) and min(users) < few.LEAST_USERS <= max(users)
+    for flow, number in zip(found.flows, users, strict=True):
+        assert (flow.real is None) == (0 < number < few.LEAST_USERS)
+        assert (flow.real == 0) == (number == 0)
 
 
 def test_a_score_that_is_not_given_is_computed(small_run, found):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import doppeltrace as dt
+from doppeltrace.report import losses
 from doppeltrace.report.page import render
 
 EVIL = "</script><script>alert(1)</script><b>&amp;"
@@ -45,7 +46,14 @@ def test_figures_and_escaping(page, found):
     assert "Is it safe to publish?" in page and "What is lost?" in page
     assert not re.search(r"\$[a-z_]+\b", re.sub(r"<script>.*", "", page, flags=re.DOTALL))
     for loss in found.losses:
-        assert loss.plain in page and f"{loss.synthetic:.3f}" in page
+        figure = f"{100 * loss.synthetic:.1f}&nbsp;points" if loss.unit == "%" else loss.synthetic
+        assert loss.plain in page
+        assert (figure if loss.unit == "%" else f"{figure:.3f}") in page
+    reach = next(loss for loss in found.losses if loss.name == "gyration_emd")
+    assert (
+        f"mean {reach.real_mean:.3g}&nbsp;km real, {reach.synthetic_mean:.3g}&nbsp;km synthetic"
+    ) in page
+    assert "the larger mean exceeds the smaller by more than 25\u00a0%" in page
 
 
 def test_it_is_made_again_from_json_alone(page, found):
@@ -104,7 +112,9 @@ def test_without_testing_users_factors_or_test(small_run):
         small_run.find(test=None, score=None, factors=None, plausible=None, account=account)
         .to_dict()
     )  # fmt: skip
-    assert "--split 0.2" in page and "training users" in page
+    assert "report of a run of the same settings with" in page and "training users" in page
+    assert "Run again" not in page and "testing places" not in page
+    assert '<td data-label="training">–</td>' in page
     assert "This model has no factors" in page
     assert "No deniability test was made" in page and "Do not publish these traces" in page
 
@@ -125,5 +135,35 @@ def test_a_test_that_stopped_counting_says_so(small_run):
 
 def test_sparse_real_traces_are_pointed_out(found):
     values = found.to_dict()
-    assert "differ for that reason alone" not in render(values)
-    assert "differ for that reason alone" in render({**values, "coverage": 0.05})
+    assert "for that reason, whatever the model does" not in render(values)
+    page = render({**values, "coverage": 0.05, "comparable": False})
+    assert "for that reason, whatever the model does" in page and "in 5.0\u00a0% of" in page
+
+
+def test_gaps_in_the_real_traces_make_stays_incomparable(small_run):
+    rng = np.random.default_rng(5)
+    keep = rng.random(small_run.test.n_events) < 0.1
+    test = dt.Traces.from_events(
+        small_run.test.user[keep], small_run.test.location[keep], small_run.test.instant[keep],
+        places=small_run.test.places, clock=small_run.test.clock,
+    )  # fmt: skip
+    found = small_run.find(test=test, score=None)
+    assert not found.comparable
+    assert {x.name for x in found.losses if x.verdict == losses.NOT_COMPARABLE} == {
+        "moving", "stay_emd", "places_per_day_emd",
+    }  # fmt: skip
+    assert "Not comparable (the real traces have too many gaps):</strong> when" in render(
+        found.to_dict()
+    )
+
+
+def test_what_has_no_yardstick_is_named(found):
+    values = found.to_dict()
+    values["losses"][0]["verdict"] = losses.NO_YARDSTICK
+    assert re.search(r"No yardstick \([^)]*\):</strong> where people are, slot", render(values))
+
+
+def test_clusters_have_a_word_and_the_rule(page, found):
+    for cluster in found.clusters:
+        assert f"<small>{cluster.verdict}, {cluster.tv:.3f} apart</small>" in page
+    assert "what a uniform guess gets, the cluster survived" in page

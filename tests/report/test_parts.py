@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from doppeltrace import Clock, Places, SyntheticTraces
-from doppeltrace.report import clusters, losses, movement, privacy, slots
+from doppeltrace.report import clusters, few, losses, movement, moving, privacy, slots
 from doppeltrace.report.encoding import packed, plain, unpacked
 from doppeltrace.report.population import choose_places
-from doppeltrace.report.words import percent
+from doppeltrace.report.words import clock_time, cut, percent
 from doppeltrace.utility.summary import Summary
 
 
@@ -26,6 +26,9 @@ def test_percent():
     assert [percent(x) for x in (0, 0.001234, 0.01234, 0.1234)] == [
         "0\u00a0%", "0.12\u00a0%", "1.2\u00a0%", "12\u00a0%",
     ]  # fmt: skip
+    assert [percent(x) for x in (0.00998, 0.0998)] == ["1.0\u00a0%", "10\u00a0%"]
+    assert [clock_time(x) for x in (1 / 3, 10 + 1 / 3, 2)] == ["0:20", "10:20", "2:00"]
+    assert cut("a place", 7) == "a place" and cut("a longer place", 9) == "a longer…"
 
 
 def test_slot_labels():
@@ -47,26 +50,31 @@ def test_busy_hours():
     weight = np.ones(24)
     assert slots.busy_hours(clock, weight) == "all day"
     weight[18:22] = 5
-    assert slots.busy_hours(clock, weight) == "evenings, 18:00–22:00"
+    assert slots.busy_hours(clock, weight) == "18:00–22:00"
     weight[6:9] = 4
-    assert slots.busy_hours(clock, weight) == (
-        "early mornings, 06:00–09:00 and evenings, 18:00–22:00"
-    )
+    assert slots.busy_hours(clock, weight) == "06:00–09:00 and 18:00–22:00"
     weight = np.ones(24)
     weight[9:19] = 6
-    assert slots.busy_hours(clock, weight) == "mornings to evenings, 09:00–19:00"
+    assert slots.busy_hours(clock, weight) == "09:00–19:00"
     mixed = Clock.from_slots([[0, 2], [1, 3]], instant_seconds=3600, start=dt.datetime(2024, 1, 1))
     assert "00:00–01:00, 02:00–03:00" in slots.busy_hours(mixed, np.array([9.0, 1.0]))
 
 
-def test_flows_by_hand(tiny):
-    keys, counts = movement.flow_counts(tiny, 5)
+def test_flows_by_hand(tiny, monkeypatch):
+    keys, counts, users = movement.flow_counts(tiny, 5)
     # user 0: 1→2 2→3, 2→3 3→4; user 1: 0→0 0→1 1→1; user 2: 4→3 3→2 2→1 1→0 0→0 0→0 0→1 1→2
     found = {(k // 5, k % 5): c for k, c in zip(keys.tolist(), counts.tolist(), strict=True)}
     assert found == {
         (1, 2): 2, (2, 3): 2, (3, 4): 1, (0, 1): 2, (4, 3): 1, (3, 2): 1, (2, 1): 1, (1, 0): 1,
     }  # fmt: skip
+    made_by = {(k // 5, k % 5): n for k, n in zip(keys.tolist(), users.tolist(), strict=True)}
+    assert made_by == {**found, (2, 3): 1}
     made = SyntheticTraces([[1, 2, 1, 2]], [0], [0], tiny.places, tiny.clock)
+    assert movement.strongest_flows(tiny, made, 5, top=2) == [
+        movement.Flow(1, 2, None, pytest.approx(2 / 3, abs=1e-5)),
+        movement.Flow(2, 1, None, pytest.approx(1 / 3, abs=1e-5)),
+    ]
+    monkeypatch.setattr("doppeltrace.report.few.LEAST_USERS", 1)
     flows = movement.strongest_flows(tiny, made, 5, top=2)
     assert [(f.origin, f.destination) for f in flows] == [(1, 2), (0, 1), (2, 1)]
     assert [f.real for f in flows] == pytest.approx([2 / 11, 2 / 11, 1 / 11], abs=1e-5)
@@ -183,5 +191,86 @@ def test_lost_share():
     assert losses.lost_share(0.3, 0.2, 0.6) == pytest.approx(0.25)
     assert losses.lost_share(0.3, 0.6, 0.6) is None
     assert losses.lost_share(np.nan, 0.2, 0.6) is None
+    assert losses.lost_share(0.294, 0.292, 0.298) is None  # 2 % of uniform is no gap
+    assert losses.lost_share(0.3, 0.285, 0.3) == pytest.approx(1.0)
     words = [losses.verdict(x) for x in (-0.1, 0.25, 0.5, 0.75, 3, None)]
     assert words == ["kept", "kept", "partly lost", "lost", "lost", losses.NO_YARDSTICK]
+
+
+@pytest.mark.parametrize(
+    ("lost", "real", "synthetic", "word"),
+    [
+        (0.0, 10.0, 12.5, "kept"),
+        (0.0, 10.0, 12.6, "partly lost"),
+        (0.0, 12.6, 10.0, "partly lost"),
+        (0.0, 10.0, 20.0, "lost"),
+        (-0.5, 7.57, 3.38, "lost"),
+        (0.9, 10.0, 10.0, "lost"),
+        (0.9, 10.0, 13.0, "lost"),
+        (None, 10.0, 13.0, "partly lost"),
+        (None, 10.0, 11.0, losses.NO_YARDSTICK),
+        (0.0, 0.0, 0.0, "kept"),
+        (0.0, 0.0, 1.0, "lost"),
+    ],
+)
+def test_means_that_disagree_are_not_kept(lost, real, synthetic, word):
+    assert losses.verdict(lost, real, synthetic) == word
+
+
+def test_when_people_move_by_hand(tiny):
+    moved, seen = moving.moves(tiny)
+    users = [
+        (t, o != d) for u in range(tiny.n_users) for o, d, a, t in _steps(tiny, u) if t == a + 1
+    ]
+    slot_of = tiny.clock.slot_of
+    for slot in range(tiny.clock.n_slots):
+        here = [elsewhere for t, elsewhere in users if slot_of[t] == slot]
+        assert seen[slot] == len(here) and moved[slot] == sum(here)
+    made = SyntheticTraces([[1] * 9], [0], [0], tiny.places, tiny.clock)
+    found = moving.moving(tiny, made, tiny)
+    # 15 pairs in all, of which 11 change place; the synthetic trace never moves
+    assert found.real_mean == pytest.approx(11 / 15) and found.synthetic_mean == 0
+    assert found.difference == pytest.approx(11 / 15) and found.training == 0
+    assert losses.moving_verdict(found) == "lost"
+
+
+def _steps(traces, user):
+    rows = slice(traces.offsets[user], traces.offsets[user + 1])
+    place, time = traces.location[rows].tolist(), traces.instant[rows].tolist()
+    return zip(place, place[1:], time, time[1:], strict=False)
+
+
+@pytest.mark.parametrize(
+    ("difference", "training", "word"),
+    [
+        (0.1, 0.0, "kept"),
+        (0.11, 0.0, "partly lost"),
+        (0.2, 0.1, "lost"),
+        (0.1, 0.11, losses.NO_YARDSTICK),
+        (None, 0.1, losses.NO_YARDSTICK),
+    ],
+)
+def test_verdict_of_when_people_move(difference, training, word):
+    found = moving.Moving([0.4], [0.3], 0.4, 0.3, difference, training, 0.6)
+    assert losses.moving_verdict(found) == word
+
+
+def test_users_per_slot_and_place(tiny, monkeypatch):
+    users = few.users_per_slot_and_place(tiny)
+    expected = np.zeros_like(users)
+    for _, slot, place in set(zip(tiny.user, tiny.slot, tiny.location, strict=True)):
+        expected[slot, place] += 1
+    assert users.tolist() == expected.tolist() and users.max() > 1
+    monkeypatch.setattr("doppeltrace.utility.summary.CHUNK", 1)
+    assert few.users_per_slot_and_place(tiny).tolist() == expected.tolist()
+    assert few.too_few(np.array([0, 1, 4, 5])).tolist() == [False, True, True, False]
+    assert few.bits(np.array([True, False, False, False, False, False, False, False, True])) == (
+        "gIA="
+    )
+
+
+def test_clusters_by_their_distance():
+    words = [clusters.verdict(tv, 0.8) for tv in (0.2, 0.21, 0.59, 0.61)]
+    assert words == ["survived", "blurred", "blurred", "lost"]
+    assert clusters._title("09:00–11:00", [], ["x", "y", "z"]) == "09:00–11:00: often at x, y"
+    assert clusters._title("all day", [("food", 0.5, 0.1)], ["x"]) == "All day: food"

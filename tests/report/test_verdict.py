@@ -68,5 +68,10 @@ def test_what_was_not_measured_is_not_fine():
     assert "--split" in judge(found).reasons[2].text
 
 
+def test_the_rate_stands_beside_blind_guessing():
+    text = judge(FINE).reasons[1].text.replace("\u00a0", " ")
+    assert "5.0 times what blind guessing gets (0.20 %)" in text
+
+
 def test_nothing_to_publish():
     assert "nothing to publish" in judge(changed("account", released=0)).sentence

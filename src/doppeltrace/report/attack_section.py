@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from doppeltrace.report.words import percent
+from doppeltrace.report.words import INTERVAL, percent
 
 PROMISE = (
     "A trace passed if at least k users of the input, its own among them, would have produced "
@@ -27,8 +27,8 @@ def attacks(privacy: Mapping[str, Any]) -> str:
     if privacy["reidentification"] is not None:
         parts.append(
             "<div><h3>Re-identification</h3><p>Which training user was this trace made from? The "
-            "dashed line is blind guessing; the dot is the attacker’s rate, with its 95 % "
-            'interval.</p><figure><div id="reidentification-chart"></div></figure>'
+            "dashed line is blind guessing; the dot is the attacker’s rate, with its "
+            f'{INTERVAL}.</p><figure><div id="reidentification-chart"></div></figure>'
             f"<p class=small>{escape(_rate_words(privacy['reidentification']))}</p></div>"
         )
     leak = privacy["membership"]
@@ -39,12 +39,13 @@ def attacks(privacy: Mapping[str, Any]) -> str:
             'band is no evidence of a leak.</p><figure><div id="membership-chart"></div></figure>'
             f"<p class=small>Advantage {percent(leak['advantage'])}, interval "
             f"{percent(leak['low'])} to {percent(leak['high'])}; chance up to "
-            f"{percent(leak['chance_high'])}, p = {leak['p_value']:.3f}.</p></div>"
+            f"{percent(leak['chance_high'])}, p&nbsp;=&nbsp;{leak['p_value']:.3f}.</p></div>"
         )
     else:
         parts.append(
             '<div><h3>Membership</h3><p class="notice">Not measured: it needs users who were not '
-            "in the input. Run again with <code>--split 0.2</code>.</p></div>"
+            "in the input. Compare with the report of a run of the same settings with "
+            "<code>--split 0.2</code>.</p></div>"
         )
     return f'<div class="columns">{"".join(parts)}</div>{_copies(privacy)}'
 
@@ -89,10 +90,10 @@ def _copies(privacy: Mapping[str, Any]) -> str:
     columns = [copies] if ordinary is None else [copies, ordinary]
     heads = ["released traces", "testing users"][: len(columns)]
     rows = (
-        ("longest run shared with one training user", "longest", "{:,} events"),
-        ("mean over traces", "mean", "{:.2f} events"),
-        ("exceeded by one trace in twenty", "quantile95", "{:.1f} events"),
-        ("traces that are copies as a whole", "whole", "{:.2%}"),
+        ("longest run shared with one training user", "longest", "{:,} events".format),
+        ("mean over traces", "mean", "{:.2f} events".format),
+        ("exceeded by one trace in twenty", "quantile95", "{:.1f} events".format),
+        ("traces that are copies as a whole", "whole", percent),
     )
     return (
         "<h3>Longest copied run</h3><p>A shared run is a stretch of consecutive events at the "
@@ -102,7 +103,7 @@ def _copies(privacy: Mapping[str, Any]) -> str:
         + f". A trace has {privacy['longest_possible']:,} events.</p>"
         + _table(
             ["", *heads],
-            [[words, *(form.format(c[name]) for c in columns)] for words, name, form in rows],
+            [[words, *(write(c[name]) for c in columns)] for words, name, write in rows],
         )
     )
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from doppeltrace.factorize.state import Factors
 from doppeltrace.report.encoding import packed, plain
+from doppeltrace.report.losses import KEPT, LOST
 from doppeltrace.report.slots import busy_hours
-from doppeltrace.report.words import percent
+from doppeltrace.report.words import cut, percent
 from doppeltrace.traces import Places, SyntheticTraces, Traces
 from doppeltrace.utility.clusters import cluster_members, place_counts
 from doppeltrace.utility.mobility import haversine_km
@@ -24,6 +25,9 @@ NEARLY_ALL = 0.9
 """Share of a cluster's events whose distance from the centre is its spread."""
 STANDS_OUT = 0.05
 """A category is named if its share in the cluster exceeds its share overall by this."""
+NAME_LENGTH = 24
+"""Longer names of places and categories are cut where several stand in a row."""
+SURVIVED, BLURRED, GONE = "survived", "blurred", "lost"
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ class Cluster:
     scale, real, synthetic : events of its members per shown place, as `encoding.packed`.
     tv, uniform_tv : total variation between its members' training and synthetic events, and
         what the uniform distribution would get.
+    verdict : "survived", "blurred" or "lost", by the first as a part of the second.
     spread_km : radius around their centre that holds nine tenths of the members' events.
     title, description : in words.
     """
@@ -52,6 +57,7 @@ class Cluster:
     synthetic: str
     tv: float
     uniform_tv: float
+    verdict: str
     spread_km: float
     title: str
     description: str
@@ -143,7 +149,8 @@ def clusters(counts: ClusterCounts, train: Traces, shown: NDArray[np.int64]) -> 
         spread = spread_km(train.places, counts.real[c])
         hours = busy_hours(train.clock, counts.hours[c])
         kind = categories(train.places, counts.real[c], everywhere)
-        names = [str(train.places.labels[x]) for x, _ in top_places(counts.first[c])[:NAMED]]
+        top = top_places(counts.first[c])[:NAMED]
+        names = [cut(str(train.places.labels[x]), NAME_LENGTH) for x, _ in top]
         found.append(
             Cluster(
                 users=counts.size,
@@ -156,12 +163,20 @@ def clusters(counts: ClusterCounts, train: Traces, shown: NDArray[np.int64]) -> 
                 synthetic=packed(q, scale),
                 tv=float(tv[c]),
                 uniform_tv=float(uniform[c]),
+                verdict=verdict(float(tv[c]), float(uniform[c])),
                 spread_km=spread,
                 title=_title(hours, kind, names),
                 description=_description(hours, spread, names, kind),
             )
         )
     return found
+
+
+def verdict(tv: float, uniform_tv: float) -> str:
+    """Return whether a cluster survived, by the bounds that scores have: `KEPT` and `LOST`."""
+    if tv <= KEPT * uniform_tv:
+        return SURVIVED
+    return BLURRED if tv < LOST * uniform_tv else GONE
 
 
 def spread_km(places: Places, counts: NDArray[np.int64]) -> float:
@@ -187,7 +202,7 @@ def categories(
     )
     order = np.argsort(overall - own, kind="stable")[:NAMED]
     return [
-        (str(names[i]), float(own[i]), float(overall[i]))
+        (cut(str(names[i]), NAME_LENGTH), float(own[i]), float(overall[i]))
         for i in order
         if own[i] - overall[i] >= STANDS_OUT
     ]
@@ -195,9 +210,8 @@ def categories(
 
 def _title(hours: str, kind: list[tuple[str, float, float]], names: list[str]) -> str:
     """Return a few words: what stands out, and when."""
-    what = ", ".join(name for name, _, _ in kind[:2]) or f"around {', '.join(names[:2])}"
-    when = " and ".join(part.split(",")[0] for part in hours.split(" and "))
-    return f"{when.capitalize()}: {what}"
+    what = ", ".join(name for name, _, _ in kind[:2]) or f"often at {', '.join(names[:2])}"
+    return f"{hours[0].upper()}{hours[1:]}: {what}"
 
 
 def _description(
@@ -205,8 +219,8 @@ def _description(
 ) -> str:
     """Return one or two sentences."""
     parts = [
-        f"Most active: {hours}.",
-        f"Nine in ten events lie within {spread:.1f} km of the centre.",
+        f"The model’s hours for it: {hours}.",
+        f"Nine in ten real events lie within {spread:.1f} km of the centre.",
         f"Typical places: {', '.join(names)}.",
     ]
     if kind:

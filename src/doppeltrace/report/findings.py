@@ -15,7 +15,8 @@ from doppeltrace.evaluation import evaluate
 from doppeltrace.factorize.state import Factors
 from doppeltrace.report.account import Account
 from doppeltrace.report.clusters import Cluster, clusters, count_clusters, named_places
-from doppeltrace.report.losses import Loss, losses
+from doppeltrace.report.few import users_per_slot_and_place
+from doppeltrace.report.losses import MUCH_LESS, Loss, losses
 from doppeltrace.report.movement import (
     Flow,
     Histogram,
@@ -23,6 +24,7 @@ from doppeltrace.report.movement import (
     histograms,
     strongest_flows,
 )
+from doppeltrace.report.moving import Moving, moving
 from doppeltrace.report.population import (
     Population,
     ShownPlaces,
@@ -37,7 +39,7 @@ from doppeltrace.scorecard import Scorecard
 from doppeltrace.traces import SyntheticTraces, Traces
 from doppeltrace.utility.summary import Summary
 
-FORMAT = 1
+FORMAT = 2
 """Raised when the page can no longer be made from older findings."""
 
 
@@ -53,6 +55,8 @@ class Findings:
     slots : (n_slots,) the time of each in words.
     coverage, synthetic_coverage : share of the instants of a day that hold an event.
     places : those on the page; all other parts number places as they stand there.
+    comparable : whether real traces are seen often enough to compare stays and moves.
+    moving : when people move.
     losses : utility beside Training and Uniform; empty if nothing was released.
     clusters : None if the model has no factors.
     notes : what must be known beside the scores.
@@ -66,10 +70,12 @@ class Findings:
     slots: list[str]
     coverage: float
     synthetic_coverage: float
+    comparable: bool
     places: ShownPlaces
     population: Population | None
     flows: list[Flow]
     histograms: list[Histogram]
+    moving: Moving
     visits: list[VisitFractions]
     clusters: list[Cluster] | None
     privacy: Privacy
@@ -114,6 +120,10 @@ def find(
     trained = Summary.of(train)
     seen = trained if test is None else Summary.of(test)
     made = Summary.of(released)
+    seen_share, made_share = coverage(seen), coverage(made)
+    comparable = seen_share > MUCH_LESS * made_share
+    when, charts = moving(real, released, train), histograms(seen, made)
+    reference = "training" if test is None else "testing"
     flows = strongest_flows(real, released, len(train.places))
     visits = visit_fractions(seen, made, trained)
     counts = None if factors is None else count_clusters(train, released, factors)
@@ -124,12 +134,13 @@ def find(
     return Findings(
         version=version("doppeltrace"),
         account=account,
-        reference="training" if test is None else "testing",
+        reference=reference,
         reference_users=real.n_users,
         replicates=0 if score is None else score.counts.replicates,
         slots=slot_labels(train.clock),
-        coverage=coverage(seen),
-        synthetic_coverage=coverage(made),
+        coverage=seen_share,
+        synthetic_coverage=made_share,
+        comparable=comparable,
         places=describe_places(train.places, shown, on_map, seen.slots, made.slots),
         population=None
         if score is None
@@ -137,19 +148,23 @@ def find(
             seen.slots,
             made.slots,
             trained.slots,
+            users_per_slot_and_place(real),
             shown[:on_map],
             list(score.per_slot["tp_tv"]),
         ),
         flows=[
             replace(f, origin=number(f.origin), destination=number(f.destination)) for f in flows
         ],
-        histograms=histograms(seen, made),
+        histograms=charts,
+        moving=when,
         visits=[replace(v, place=number(v.place)) for v in visits],
         clusters=None
         if counts is None
         else [_renumbered(c, number) for c in clusters(counts, train, shown)],
         privacy=privacy(train, released, attacked, account, plausible),
-        losses=[] if score is None else losses(score),
+        losses=[]
+        if score is None
+        else losses(score, charts, when, reference=reference, comparable=comparable),
         notes=[] if score is None else list(score.notes),
     )
 

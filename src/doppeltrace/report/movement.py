@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from doppeltrace.report.encoding import plain
+from doppeltrace.report.few import distinct, too_few
 from doppeltrace.traces import DAY_SECONDS, SyntheticTraces, Traces
 from doppeltrace.utility.mobility import units
 from doppeltrace.utility.summary import Summary, in_chunks
@@ -29,11 +30,14 @@ TITLES: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Flow:
-    """Moves from one place to another, as shares of all moves between different places."""
+    """Moves from one place to another, as shares of all moves between different places.
+
+    `real` is None where some users, but fewer than `few.LEAST_USERS`, made the move.
+    """
 
     origin: int
     destination: int
-    real: float
+    real: float | None
     synthetic: float
 
 
@@ -62,43 +66,58 @@ class Histogram:
 
 def flow_counts(
     traces: Traces | SyntheticTraces, n_places: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the distinct moves (origin · n_places + destination), sorted, and their counts."""
-    keys = counts = np.zeros(0, dtype=np.int64)
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct moves (origin · n_places + destination), sorted; counts; users."""
+    keys = counts = users = np.zeros(0, dtype=np.int64)
     for part in in_chunks(traces):
-        _, origin, destination, _ = part.transitions()
+        user, origin, destination, _ = part.transitions()
         moved = origin != destination
         pair = origin[moved].astype(np.int64) * n_places + destination[moved]
         new, times = np.unique(pair, return_counts=True)
+        _, people = distinct(pair, user[moved], part.n_users)
         keys, number = np.unique(np.concatenate([keys, new]), return_inverse=True)
-        total = np.bincount(number, np.concatenate([counts, times]), minlength=len(keys))
-        counts = total.astype(np.int64)
-    return keys, counts
+        counts, users = (
+            np.bincount(number, np.concatenate(both), minlength=len(keys)).astype(np.int64)
+            for both in ((counts, times), (users, people))
+        )
+    return keys, counts, users
 
 
 def strongest_flows(
     real: Traces, made: SyntheticTraces, n_places: int, top: int = TOP_FLOWS
 ) -> list[Flow]:
-    """Return the `top` flows of each set, with their share in both, the strongest real first."""
-    sets = [flow_counts(real, n_places), flow_counts(made, n_places)]
-    leading = [keys[np.argsort(-counts, kind="stable")[:top]] for keys, counts in sets]
+    """Return the `top` flows of each set, with their share in both, the strongest real first.
+
+    Real flows of too few users do not count among the strongest.
+    """
+    keys, counts, users = flow_counts(real, n_places)
+    made_keys, made_counts, _ = flow_counts(made, n_places)
+    few = too_few(users)
+    leading = [
+        keys[~few][np.argsort(-counts[~few], kind="stable")[:top]],
+        made_keys[np.argsort(-made_counts, kind="stable")[:top]],
+    ]
     chosen = np.unique(np.concatenate(leading))
-    share = [_look_up(chosen, *one) for one in sets]
-    order = np.lexsort((-share[1], -share[0]))
-    real_share, made_share = (plain(s[order]) for s in share)
+    share = _look_up(chosen, keys, counts) / max(1, counts.sum())
+    share[_look_up(chosen, keys, few) > 0] = np.nan
+    made_share = _look_up(chosen, made_keys, made_counts) / max(1, made_counts.sum())
+    order = np.lexsort((-made_share, -np.nan_to_num(share)))
     return [
-        Flow(int(key // n_places), int(key % n_places), a or 0.0, b or 0.0)
-        for key, a, b in zip(chosen[order], real_share, made_share, strict=True)
+        Flow(int(key // n_places), int(key % n_places), a, b or 0.0)
+        for key, a, b in zip(
+            chosen[order], plain(share[order]), plain(made_share[order]), strict=True
+        )
     ]
 
 
 def _look_up(
-    chosen: NDArray[np.int64], keys: NDArray[np.int64], counts: NDArray[np.int64]
+    chosen: NDArray[np.int64], keys: NDArray[np.int64], values: NDArray
 ) -> NDArray[np.float64]:
+    """Return the values of the chosen keys, 0 of those that do not occur."""
     if len(keys) == 0:
         return np.zeros(len(chosen))
     at = np.minimum(np.searchsorted(keys, chosen), len(keys) - 1)
-    return np.where(keys[at] == chosen, counts[at], 0) / counts.sum()
+    return np.where(keys[at] == chosen, values[at], 0).astype(np.float64)
 
 
 def histograms(real: Summary, made: Summary) -> list[Histogram]:

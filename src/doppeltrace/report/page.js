@@ -2,7 +2,8 @@
 (() => {
   const found = JSON.parse(document.getElementById("findings").textContent);
   const by = (id) => document.getElementById(id);
-  const { places, population, slots, flows, visits, clusters } = found;
+  const { places, population, slots, flows, visits, clusters, moving } = found;
+  const FEW = "fewer than 5 users";
 
   const name = (i) => places.category ? `${places.label[i]} (${places.category[i]})` : places.label[i];
 
@@ -10,6 +11,11 @@
     const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
     const view = new DataView(bytes.buffer);
     return Float32Array.from({ length: bytes.length / 2 }, (_, i) => (view.getUint16(2 * i, true) / 65535) ** 2 * scale);
+  }
+
+  function unpackBits(text) {
+    const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    return (i) => ((bytes[i >> 3] >> (7 - (i & 7))) & 1) === 1;
   }
 
   function reveal(key, there) {
@@ -21,8 +27,8 @@
     return Array.from(shares, (share, i) => [share, i]).sort((a, b) => b[0] - a[0]).slice(0, n);
   }
 
-  function inWords(shares) {
-    return busiest(shares).filter(([share]) => share > 0).map(([share, i]) => `${name(i)} ${percent(share)}`).join(", ") || "no events";
+  function inWords(shares, hidden = () => false) {
+    return busiest(shares.map((share, i) => (hidden(i) ? 0 : share))).filter(([share]) => share > 0).map(([share, i]) => `${name(i)} ${percent(share)}`).join(", ") || "no events";
   }
 
   const redraws = [];
@@ -40,6 +46,7 @@
     const n = places.on_map;
     const real = unpack(population.real, population.scale);
     const synthetic = unpack(population.synthetic, population.scale);
+    const tooFew = unpackBits(population.few);
     const maps = ["real", "synthetic", "difference"].map((id) => new PlaceMap(by(`map-${id}`), places).addDots(n));
     const slider = by("slot");
     slider.max = slots.length - 1;
@@ -70,16 +77,17 @@
       const slot = Number(slider.value);
       const a = real.subarray(slot * n, (slot + 1) * n), b = synthetic.subarray(slot * n, (slot + 1) * n);
       const d = b.map((share, i) => share - a[i]);
-      const when = slots[slot];
+      const when = slots[slot], few = (i) => tooFew(slot * n + i);
       slider.setAttribute("aria-valuetext", when);
       by("slot-name").textContent = when;
-      maps[0].showShares(a, population.drawn, `Map of real people at ${when}. Busiest: ${inWords(a)}.`);
-      maps[1].showShares(b, population.drawn, `Map of synthetic people at ${when}. Busiest: ${inWords(b)}.`);
-      maps[2].showDifferences(d, population.drawn, `Map of synthetic minus real at ${when}. Most above: ${inWords(d)}. Most below: ${inWords(d.map((x) => -x))}.`);
+      maps[0].showShares(a, population.drawn, `Map of real events at ${when}. Busiest: ${inWords(a, few)}.`);
+      maps[1].showShares(b, population.drawn, `Map of synthetic events at ${when}. Busiest: ${inWords(b)}.`);
+      maps[2].showDifferences(d, population.drawn, `Map of synthetic minus real at ${when}. Most above: ${inWords(d, few)}. Most below: ${inWords(d.map((x) => -x), few)}.`);
       const tv = population.tp_tv[slot];
-      by("slot-figures").textContent = `TP-TV in this slot: ${tv.toFixed(3)}, so ${Math.round(100 * tv)} % of the people would have to stand elsewhere for the two to agree. The training users themselves: ${population.training[slot].toFixed(3)}; everyone anywhere (uniform): ${population.uniform[slot].toFixed(3)}.`;
-      table(by("slot-table"), ["place", "real", "synthetic", "difference"], busiest(a.map((share, i) => share + b[i]), 12)
-        .map(([, i]) => [name(i), percent(a[i]), percent(b[i]), `${d[i] < 0 ? "−" : "+"}${percent(Math.abs(d[i]))}`]));
+      by("slot-figures").textContent = `TP-TV in this slot: ${tv.toFixed(3)}, so ${Math.round(100 * tv)} % of the events would have to be elsewhere for the two to agree. The training users themselves: ${population.training[slot].toFixed(3)}; every place equally likely (uniform): ${population.uniform[slot].toFixed(3)}.`;
+      table(by("slot-table"), ["place", "real", "synthetic", "difference, percentage points"], busiest(a.map((share, i) => (few(i) ? 0 : share + b[i])), 12)
+        .filter(([both]) => both > 0).map(([, i]) => [name(i), percent(a[i]), percent(b[i]), points(d[i])]));
+      by("slot-table-note").textContent = `By the share of both together, the largest first. Places with ${FEW} in this slot are left out: ${a.filter((_, i) => few(i)).length.toLocaleString("en")} of ${n.toLocaleString("en")}.`;
       const x = cursor.x(slot);
       cursor.line.setAttribute("x1", x);
       cursor.line.setAttribute("x2", x);
@@ -88,7 +96,7 @@
       for (const map of maps) {
         map.svg.onpointermove = map.svg.onpointerdown = (event) => {
           const i = map.nearest(event);
-          if (i >= 0) by("map-readout").textContent = `${name(i)}, ${when}: real ${percent(a[i])}, synthetic ${percent(b[i])}`;
+          if (i >= 0) by("map-readout").textContent = `${name(i)}, ${when}: real ${few(i) ? FEW : percent(a[i])}, synthetic ${percent(b[i])}`;
         };
       }
     }
@@ -116,16 +124,31 @@
   // ------------------------------------------------------------------ flows and histograms
   function showFlows() {
     const MOST = 50;
-    const widest = Math.max(...flows.flatMap((f) => [f.real, f.synthetic]));
+    const widest = Math.max(...flows.flatMap((f) => [f.real ?? 0, f.synthetic]));
     for (const kind of ["real", "synthetic"]) {
       const top = flows.map((f) => ({ ...f, share: f[kind] })).filter((f) => f.share > 0)
         .sort((a, b) => b.share - a.share).slice(0, MOST);
-      const words = `Map of the ${top.length} strongest ${kind} flows. Strongest: ${top.slice(0, 3).map((f) => `${name(f.origin)} to ${name(f.destination)} ${percent(f.share)}`).join(", ")}.`;
+      const words = `Map of the ${top.length} strongest ${kind} flows. Strongest: ${top.slice(0, 3).map((f) => `${name(f.origin)} to ${name(f.destination)} ${percent(f.share)}`).join(", ") || "none"}.`;
       new PlaceMap(by(`flows-${kind}`), places).showFlows(top, widest, `of-${kind}`, words);
     }
-    const both = flows.filter((f) => f.real > 0 && f.synthetic > 0).length;
+    const both = flows.filter((f) => f.real !== 0 && f.synthetic > 0).length;
     by("flows-note").textContent = `Up to ${MOST} strongest flows of each; the thickest line stands for ${percent(widest)} of all moves. Of the ${flows.length} flows in either picture, ${both} occur in both sets.`;
-    table(by("flows-table"), ["flow", "real", "synthetic"], flows.map((f) => [`${name(f.origin)} → ${name(f.destination)}`, percent(f.real), percent(f.synthetic)]));
+    table(by("flows-table"), ["flow", "real", "synthetic"], flows.map((f) => [`${name(f.origin)} → ${name(f.destination)}`, f.real === null ? FEW : percent(f.real), percent(f.synthetic)]));
+  }
+
+  function showMoving() {
+    const known = moving.real.map((share, i) => (share === null && moving.synthetic[i] === null ? -1 : i)).filter((i) => i >= 0);
+    const loss = found.losses.find((row) => row.name === "moving");
+    const words = loss && moving.difference !== null && moving.real_mean > 0
+      ? `On the mean ${percent(moving.real_mean)} real, ${percent(moving.synthetic_mean)} synthetic. The two differ by ${percent(moving.difference).replace("%", "percentage points")} in a slot, ${percent(moving.difference / moving.real_mean)} of the real mean: ${loss.verdict}.`
+      : "There is nothing to compare.";
+    by("moving-note").textContent = words;
+    if (!known.length) return;
+    const pick = (values) => known.map((i) => values[i] ?? 0);
+    const labels = pick(slotTicks());
+    drawn(() => histogram(by("moving-chart"), { labels, real: pick(moving.real), synthetic: loss ? pick(moving.synthetic) : [] },
+      `Share of the events of each slot at another place than one instant before. ${words} Bars are real, points synthetic.`, { height: 200, bottom: 26 }));
+    table(by("moving-table"), ["slot", "real", "synthetic"], known.map((i) => [slots[i], percent(moving.real[i]), percent(moving.synthetic[i])]));
   }
 
   function showHistograms() {
@@ -134,11 +157,14 @@
       if (!h.real.length || !h.synthetic.length) continue;
       const figure = document.createElement("figure");
       const caption = document.createElement("figcaption");
-      caption.textContent = `${h.title}, ${h.unit}`;
+      const hours = h.unit === "h", unit = hours ? "h:mm" : h.unit;
+      const mean = (x) => (hours ? clockTime(x) : short(x));
+      const means = `mean ${mean(h.real_mean)} real, ${mean(h.synthetic_mean)} synthetic`;
+      caption.textContent = `${h.title}, ${unit}`;
       const holder = document.createElement("div");
       const note = document.createElement("p");
       note.className = "small";
-      note.textContent = `mean ${short(h.real_mean)} ${h.unit} real, ${short(h.synthetic_mean)} ${h.unit} synthetic`;
+      note.textContent = means;
       const details = document.createElement("details");
       const summary = document.createElement("summary");
       summary.textContent = "Numbers";
@@ -146,10 +172,10 @@
       details.append(summary, numbers);
       figure.append(caption, holder, note, details);
       by("histograms").append(figure);
-      const labels = h.real.map((_, i) => short(h.start + i * h.width, 2));
+      const labels = h.real.map((_, i) => hours ? clockTime(h.start + i * h.width) : short(h.start + i * h.width, 3));
       labels[labels.length - 1] += " +";
-      later.push(() => histogram(holder, { labels, real: h.real, synthetic: h.synthetic }, `${h.title} in ${h.unit}: mean ${short(h.real_mean)} real, ${short(h.synthetic_mean)} synthetic. Bars are real, points synthetic.`, { height: 170, bottom: 26 }));
-      table(numbers, [`from ${h.unit}`, "real", "synthetic"], labels.map((label, i) => [label, percent(h.real[i]), percent(h.synthetic[i])]));
+      later.push(() => histogram(holder, { labels, real: h.real, synthetic: h.synthetic }, `${h.title} in ${unit}: ${means}. Bars are real, points synthetic.`, { height: 170, bottom: 26 }));
+      table(numbers, [`from ${unit}`, "real", "synthetic"], labels.map((label, i) => [label, percent(h.real[i]), percent(h.synthetic[i])]));
     }
     later.forEach(drawn);
   }
@@ -161,17 +187,23 @@
       const wanted = filter.value.trim().toLowerCase();
       const options = visits.map((v, i) => [name(v.place), i]).filter(([label]) => label.toLowerCase().includes(wanted))
         .map(([label, i]) => new Option(label, i));
-      if (!options.length) options.push(new Option("no place has this in its name", ""));
+      if (!options.length) options.push(new Option(`none of the ${visits.length} busiest places has this in its name`, ""));
       select.replaceChildren(...options);
       show();
     }
     function show() {
-      if (select.value === "") return;
+      if (select.value === "") {
+        by("place-figures").textContent = `None of the ${visits.length} busiest places has this in its name.`;
+        by("place-chart").replaceChildren();
+        by("place-table").replaceChildren();
+        return;
+      }
       const v = visits[Number(select.value)];
       const none = Array(24).fill(0), real = v.real.length ? v.real : none, synthetic = v.synthetic.length ? v.synthetic : none;
+      const behind = `Behind the bars are ${v.real_users < 5 && v.real_users ? `${FEW}, so they are not drawn` : `${v.real_users.toLocaleString("en")} real users`}; behind the points ${v.traces.toLocaleString("en")} synthetic traces.`;
       by("place-figures").textContent = v.tv === null
-        ? `${name(v.place)}: too few visitors with enough events to compare.`
-        : `${name(v.place)}: total variation ${v.tv.toFixed(3)} between the two distributions (0 equal, 1 nothing in common).`;
+        ? `${name(v.place)}: too few visitors with enough events to compare. ${behind}`
+        : `${name(v.place)}: total variation ${v.tv.toFixed(3)} between the two distributions (0 equal, 1 nothing in common). ${behind}`;
       const labels = real.map((_, i) => `${Math.round(100 * i / 24)}`);
       histogram(by("place-chart"), { labels, real, synthetic, stems: true, unit: "part of a visitor’s events at this place, %" },
         `Distribution of the part of their events that visitors give to ${name(v.place)}. Bars are real, points synthetic.`, { height: 220, bottom: 40 });
@@ -191,14 +223,14 @@
     function show() {
       const c = clusters[chosen], [real, synthetic] = shares[chosen];
       by("cluster-title").textContent = `Cluster ${chosen + 1} · ${c.title}`;
-      by("cluster-text").textContent = `${c.description} The ${c.users.toLocaleString("en")} users with most of it gave ${c.traces.toLocaleString("en")} released traces; their real and synthetic events are ${c.tv.toFixed(3)} apart (total variation; uniform: ${c.uniform_tv.toFixed(3)}).`;
+      by("cluster-text").textContent = `${c.description} The ${c.users.toLocaleString("en")} training users with most of it gave ${c.traces.toLocaleString("en")} released traces; their real and synthetic events are ${c.tv.toFixed(3)} apart (total variation; uniform: ${c.uniform_tv.toFixed(3)}): ${c.verdict}.`;
       maps[0].showShares(real, c.scale, `Map of the real events of cluster ${chosen + 1}. Busiest: ${inWords(real)}.`);
       maps[1].showShares(synthetic, c.scale, `Map of the synthetic events of cluster ${chosen + 1}. Busiest: ${inWords(synthetic)}.`);
       shareLegend(by("legend-cluster"), "share of the cluster’s events", c.scale);
       histogram(by("cluster-hours"), { labels: slotTicks(), real: c.hours, synthetic: [] },
         `Weight of cluster ${chosen + 1} in each time slot. ${c.description}`, { height: 150, bottom: 26 });
-      table(by("cluster-places"), ["place", "weight in B"], top(c.places));
-      table(by("cluster-next"), ["next place", "weight in C"], top(c.next_places));
+      table(by("cluster-places"), ["place", "share of the factor"], top(c.places));
+      table(by("cluster-next"), ["next place", "share of the factor"], top(c.next_places));
     }
     document.querySelectorAll('input[name="cluster"]').forEach((radio) => radio.addEventListener("change", () => {
       chosen = Number(radio.value);
@@ -227,7 +259,8 @@
       }
       if (k && k <= most) {
         element("line", { class: "cursor", x1: spot(k), x2: spot(k), y1: chart.box.top, y2: chart.box.bottom }, chart.box.svg);
-        element("text", { x: spot(k) + 6, y: chart.box.top + 10 }, chart.box.svg, `k = ${k} of this run`);
+        const late = spot(k) > (chart.box.left + chart.box.right) / 2; // the label stays inside
+        element("text", { x: spot(k) + (late ? -6 : 6), y: chart.box.top + 10, "text-anchor": late ? "end" : "start" }, chart.box.svg, `k = ${k} of this run`);
       }
     });
     table(by("pass-table"), ["k", "traces that pass"], rates.map(([x, share]) => [x.toLocaleString("en"), percent(share)]));
@@ -243,6 +276,7 @@
     if (clusters !== null) showClusters();
   }
   if (flows.length) showFlows();
+  showMoving();
   showHistograms();
   showPrivacy();
 

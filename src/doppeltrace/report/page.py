@@ -10,14 +10,13 @@ from string import Template
 from typing import Any
 
 from doppeltrace.report.attack_section import LIMITS, PROMISE, attacks, pass_rate_words
-from doppeltrace.report.losses import KEPT, LOST, NO_YARDSTICK
+from doppeltrace.report.few import LEAST_USERS
+from doppeltrace.report.loss_section import losses, reference
+from doppeltrace.report.losses import KEPT, LOST
 from doppeltrace.report.verdict import AMBER, GREEN, RED, RULES, judge
 from doppeltrace.report.words import percent
 
 BADGES = {GREEN: "✓ fine", AMBER: "! look", RED: "✕ stop"}
-
-MUCH_LESS = 0.5
-"""With less than this part of the synthetic events per day, real stays cannot be compared."""
 
 
 def render(found: Mapping[str, Any]) -> str:
@@ -29,8 +28,9 @@ def render(found: Mapping[str, Any]) -> str:
         style=_file("style.css"),
         lead=_lead(found),
         verdict=_verdict(found),
-        losses=_losses(found),
-        reference=_reference(found),
+        losses=losses(found),
+        reference=reference(found),
+        least_users=str(LEAST_USERS),
         map_note=_map_note(found),
         coverage=_coverage(found),
         clusters=_clusters(found),
@@ -53,13 +53,6 @@ def for_script(value: Any) -> str:
 
 def _file(name: str) -> str:
     return files("doppeltrace.report").joinpath(name).read_text("utf-8")
-
-
-def _reference(found: Mapping[str, Any]) -> str:
-    users = f"{found['reference_users']:,}"
-    if found["reference"] == "testing":
-        return f"the {users} testing users, whom the model never saw"
-    return f"the {users} training users"
 
 
 def _lead(found: Mapping[str, Any]) -> str:
@@ -89,74 +82,6 @@ def _verdict(found: Mapping[str, Any]) -> str:
     )
 
 
-def _losses(found: Mapping[str, Any]) -> str:
-    rows = found["losses"]
-    if not rows:
-        return '<p class="notice">Nothing was released, so there is nothing to score.</p>'
-    summary = []
-    for word in ("kept", "partly lost", "lost"):
-        names = [_lower(row["plain"]) for row in rows if row["verdict"] == word]
-        if names:
-            summary.append(f"<strong>{word.capitalize()}:</strong> {escape('; '.join(names))}.")
-    body = "".join(_loss(row) for row in rows)
-    missing = (
-        ""
-        if found["reference"] == "testing"
-        else '<p class="notice">There were no testing users, so the traces are compared with the '
-        "training users they were made from, which looks better than it is. Run again with "
-        "<code>--split 0.2</code> to keep a fifth of the users apart for an honest score.</p>"
-    )
-    if any(row["verdict"] == NO_YARDSTICK for row in rows):
-        missing += (
-            '<p class="notice">Where the training users themselves are no nearer to the '
-            f"{found['reference']} users than a uniform guess, there is {NO_YARDSTICK}: these "
-            "data are too few to tell what is kept.</p>"
-        )
-    notes = "".join(f"<li>{escape(note)}</li>" for note in found["notes"])
-    return (
-        f"{missing}<p>{'<br>'.join(summary)}</p>"
-        f"<p class=small>Every figure is a distance from {_reference(found)}: smaller is better. "
-        "It means something beside two others: that of the <em>training</em> users themselves, "
-        "the best one can ask for, and that of a <em>uniform</em> guess, which knows nothing. "
-        f"Up to {percent(KEPT)} of the way from one to the other counts as kept, from "
-        f"{percent(LOST)} on as lost.</p>"
-        '<div class="wide"><table class="losses"><thead><tr><th>property</th><th>synthetic</th>'
-        '<th>training</th><th>uniform</th><th class="scale-cell"><span class="track-ends">'
-        '<span>training</span><span>uniform</span></span></th><th class="text"></th></tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-        f"<details><summary>About these figures</summary><ul>{notes}</ul></details>"
-    )
-
-
-def _loss(row: Mapping[str, Any]) -> str:
-    figures = "".join(
-        f'<td data-label="{name}">{_figure(row[name], row["unit"])}</td>'
-        for name in ("synthetic", "training", "uniform")
-    )
-    lost = row["lost"]
-    track, word = "", escape(row["verdict"])
-    if lost is not None:
-        at = min(1.0, max(0.0, lost))
-        beyond = ' class="beyond"' if lost > 1 else ""
-        track = f'<span class="track"><i{beyond} style="left:{at:.1%}"></i></span>'
-        word += ", worse than uniform" if lost > 1 else ", nearer than training" * (lost < 0)
-    return (
-        f'<tr><th scope="row">{escape(row["plain"])}<small>{escape(row["label"])}: '
-        f'{escape(row["meaning"])}</small></th>{figures}<td class="scale-cell">{track}</td>'
-        f'<td class="text word">{word}</td></tr>'
-    )
-
-
-def _figure(x: float | None, unit: str) -> str:
-    if x is None:
-        return "n/a"
-    return f"{x:.3f}{f'&nbsp;{escape(unit)}' if unit else ''}"
-
-
-def _lower(words: str) -> str:
-    return words[0].lower() + words[1:]
-
-
 def _map_note(found: Mapping[str, Any]) -> str:
     places = found["places"]
     shown = places["on_map"]
@@ -179,13 +104,13 @@ def _map_note(found: Mapping[str, Any]) -> str:
 
 def _coverage(found: Mapping[str, Any]) -> str:
     """Return a warning where real traces have gaps that synthetic ones do not."""
-    real, synthetic = found["coverage"], found["synthetic_coverage"]
-    if real > MUCH_LESS * synthetic:
+    if found["comparable"]:
         return ""
+    real, synthetic = percent(found["coverage"]), percent(found["synthetic_coverage"])
     return (
-        f'<p class="notice">The real traces have an event in {percent(real)} of the instants of '
-        f"the days they cover, the synthetic ones in {percent(synthetic)}. Stays and places per "
-        "day differ for that reason alone.</p>"
+        f'<p class="notice">The real traces have an event in {real} of the instants of the days '
+        f"they cover, the synthetic ones in {synthetic}. Moves, stays and places per day differ "
+        "for that reason, whatever the model does.</p>"
     )
 
 
@@ -202,14 +127,18 @@ def _clusters(found: Mapping[str, Any]) -> str:
     items = "".join(
         f'<label><input type="radio" name="cluster" value="{i}"{" checked" * (i == 0)}>'
         f"<strong>{i + 1}</strong><span>{escape(c['title'])}</span>"
-        f"<small>{c['tv']:.3f} apart</small><p>{escape(c['description'])}</p></label>"
+        f"<small>{c['verdict']}, {c['tv']:.3f} apart</small>"
+        f"<p>{escape(c['description'])}</p></label>"
         for i, c in enumerate(clusters)
     )
     return (
         f"<p>The model describes users by {len(clusters)} factors, each with places and hours of "
         f"its own. A factor’s cluster is the tenth of the training users ({users:,}) with most "
-        "of it; a user can belong to several, or to none. If the traces made from them visit "
-        "what they visited, the cluster survived.</p>"
+        "of it; a user can belong to several, or to none. <em>Real</em> in this section are these "
+        "training users’ own events, <em>synthetic</em> the events of the traces made from them. "
+        "How far apart the two are is their total variation: up to "
+        f"{percent(KEPT)} of what a uniform guess gets, the cluster survived; from "
+        f"{percent(LOST)} on it is lost; between, it is blurred.</p>"
         f'<fieldset class="cluster-list"><legend>Pick a cluster</legend>{items}</fieldset>'
     )
 

@@ -19,8 +19,19 @@ function picture(holder, width, height, words) {
 
 function percent(x) {
   if (x === null || x === undefined) return "n/a";
-  const digits = x >= 0.1 || x === 0 ? 0 : x >= 0.01 ? 1 : x >= 0.001 ? 2 : 3;
+  const size = Math.abs(100 * x), digits = size >= 9.95 || x === 0 ? 0 : size >= 0.995 ? 1 : size >= 0.0995 ? 2 : 3;
   return `${(100 * x).toFixed(digits)}\u00a0%`;
+}
+
+// A difference of shares, in percentage points.
+function points(x) {
+  const text = Math.abs(100 * x).toFixed(2);
+  return Number(text) === 0 ? text : `${x < 0 ? "−" : "+"}${text}`;
+}
+
+function clockTime(hours) {
+  const minutes = Math.round(60 * hours);
+  return `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, "0")}`;
 }
 
 function niceStep(rough) {

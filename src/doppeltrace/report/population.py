@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from doppeltrace.report.encoding import packed, plain
+from doppeltrace.report.few import bits, too_few
+from doppeltrace.report.words import cut
 from doppeltrace.traces import Places
 from doppeltrace.utility.population import distributions, tp_tv_per_slot
 
@@ -51,6 +53,7 @@ class Population:
     scale, drawn : the largest share, and the one from which on all are drawn alike: a slot with
         few events has large shares that would leave nothing to see in the others.
     real, synthetic : (slots × places) as `encoding.packed`.
+    few : (slots × places) as `few.bits`: where too few real users are to name a figure.
     tp_tv, training, uniform : (slots,) total variation from the real population, over all
         places; of the synthetic traces the scorecard's figures.
     """
@@ -59,6 +62,7 @@ class Population:
     drawn: float
     real: str
     synthetic: str
+    few: str
     tp_tv: list[float]
     training: list[float]
     uniform: list[float]
@@ -99,13 +103,13 @@ def describe_places(
     rest[shown[:on_map]] = False
     category = None
     if places.category is not None:
-        category = [str(c)[:LABEL_LENGTH] for c in places.category[shown]]
+        category = [cut(str(c), LABEL_LENGTH) for c in places.category[shown]]
     return ShownPlaces(
         total=len(places),
         on_map=on_map,
         left_out_real=float(_shares(real)[rest].sum()),
         left_out_synthetic=float(_shares(made)[rest].sum()),
-        label=[str(name)[:LABEL_LENGTH] for name in places.labels[shown]],
+        label=[cut(str(name), LABEL_LENGTH) for name in places.labels[shown]],
         category=category,
         lat=plain(places.lat[shown], 8),
         lng=plain(places.lng[shown], 8),
@@ -116,10 +120,19 @@ def population(
     real: NDArray[np.int64],
     made: NDArray[np.int64],
     train: NDArray[np.int64],
+    users: NDArray[np.int64],
     on_map: NDArray[np.int64],
     tp_tv: list[float],
 ) -> Population:
-    """Return the shares of the places on the map, and the distances over all places."""
+    """Return the shares of the places on the map, and the distances over all places.
+
+    Parameters
+    ----------
+    real, made, train : (n_slots, n_places) events.
+    users : (n_slots, n_places) real users.
+    on_map : the places that are drawn.
+    tp_tv : (n_slots,) the scorecard's figures.
+    """
     p = _slot_shares(real)[:, on_map]
     q = _slot_shares(made)[:, on_map]
     scale = float(max(p.max(), q.max()))
@@ -128,6 +141,7 @@ def population(
         drawn=_usual_maximum(real, made),
         real=packed(p, scale),
         synthetic=packed(q, scale),
+        few=bits(too_few(users[:, on_map])),
         tp_tv=tp_tv,
         training=tp_tv_per_slot(real, train).tolist(),
         uniform=tp_tv_per_slot(real, np.ones_like(real)).tolist(),

@@ -1,4 +1,4 @@
-"""Time slots in words: 09:00–09:20, Mon 18:00–20:00, mornings and evenings."""
+"""Time slots in words: 09:00–09:20, Mon 18:00–20:00."""
 
 from __future__ import annotations
 
@@ -13,12 +13,6 @@ WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 WEEK_SECONDS = 7 * DAY_SECONDS
 MOST_RANGES = 3
 
-PARTS_OF_DAY = (
-    (5, "nights"), (9, "early mornings"), (11, "mornings"), (14, "midday"), (18, "afternoons"),
-    (22, "evenings"), (24, "late evenings"),
-)  # fmt: skip
-"""Hour before which each part of the day ends."""
-
 BUSY = 1.15
 """Slots with this many times the mean weight are busy."""
 SHOWN_RUNS = 2
@@ -26,8 +20,6 @@ LEAST_WEIGHT = 0.08
 """A run of busy slots with less of the weight is not worth naming."""
 PAUSE_SECONDS = 5400
 """Runs no further apart than this are one."""
-LONG_SECONDS = 4 * 3600
-"""A run that lasts longer is named by its beginning and its end."""
 
 
 def slot_labels(clock: Clock) -> list[str]:
@@ -36,7 +28,7 @@ def slot_labels(clock: Clock) -> list[str]:
 
 
 def busy_hours(clock: Clock, weight: NDArray[np.float64]) -> str:
-    """Return the hours with clearly more weight than the mean: "mornings, 08:00–10:00".
+    """Return the hours with clearly more weight than the mean: "08:00–10:00 and 18:00–20:00".
 
     Weights are smoothed over three neighbouring slots first. At most `SHOWN_RUNS` runs are
     named, the heaviest; "all day" if no slot stands out.
@@ -83,15 +75,7 @@ def _runs(numbers: NDArray[np.int64], pause: int = 0) -> list[tuple[int, int]]:
 
 def _run_words(clock: Clock, first: int, last: int) -> str:
     positions = np.flatnonzero((clock.slot_of >= first) & (clock.slot_of <= last))
-    begin, end = _time(clock, positions[0]), _time(clock, positions[-1] + 1)
-    if (end - begin).total_seconds() > LONG_SECONDS:
-        ends = dict.fromkeys(map(_part_of_day, (begin, end - dt.timedelta(seconds=1))))
-        return f"{' to '.join(ends)}, {_hours(begin, end)}"
-    return f"{_part_of_day(begin + (end - begin) / 2)}, {_hours(begin, end)}"
-
-
-def _part_of_day(time: dt.datetime) -> str:
-    return next(name for hour, name in PARTS_OF_DAY if time.hour < hour)
+    return _hours(_time(clock, positions[0]), _time(clock, positions[-1] + 1))
 
 
 def _label(clock: Clock, positions: NDArray[np.int64]) -> str:

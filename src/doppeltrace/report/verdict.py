@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from doppeltrace.report.words import percent
+from doppeltrace.report.words import INTERVAL, percent
 
 GREEN, AMBER, RED = "green", "amber", "red"
 
@@ -18,12 +18,13 @@ COPIED_AMBER, COPIED_RED, COPIED_TIMES = 0.01, 0.20, 2.0
 RULES = (
     f"Deniability test: green with k of at least {LEAST_K} and η of at most {MOST_ETA:g}; amber "
     "with weaker settings; red if no test was made.",
-    "Re-identification: judged by the upper end of the 95 % interval, the share of released "
+    f"Re-identification: judged by the upper end of the {INTERVAL}, the share of released "
     f"traces whose input user is named correctly: green up to {percent(NAMED_AMBER)}, red above "
     f"{percent(NAMED_RED)}.",
-    "Membership: green if the attacker's advantage is no larger than the 95 % quantile of pure "
-    f"chance; red if even the lower end of its interval exceeds {percent(ADVANTAGE_RED)}; amber "
-    "between, or if there are no testing users to measure it with.",
+    "Membership: green if the attacker's advantage is no larger than what pure chance exceeds one "
+    "time in twenty; red if even the lower end of its interval exceeds "
+    f"{percent(ADVANTAGE_RED)}; amber between, or if there are no testing users to measure it "
+    "with.",
     "Whole copies: the share of released traces that one training user's trace holds entire: "
     f"green up to {percent(COPIED_AMBER)}, or up to {COPIED_TIMES:g} times the share among "
     f"testing users, who were never used; red above {percent(COPIED_RED)} if that is also more "
@@ -106,8 +107,8 @@ def _named(attack: Mapping[str, Any] | None) -> Iterator[Reason]:
         level,
         "Re-identification",
         f"An attacker who knows all training traces names the input user of {percent(rate)} of "
-        f"the released traces (95 % interval {percent(low)} to {percent(high)}); blind guessing "
-        f"gets {percent(chance)}.",
+        f"the released traces ({INTERVAL} {percent(low)} to {percent(high)}), "
+        f"{rate / chance:,.1f} times what blind guessing gets ({percent(chance)}).",
     )
 
 
@@ -117,7 +118,8 @@ def _membership(attack: Mapping[str, Any] | None) -> Reason:
             AMBER,
             "Membership not measured",
             "Whether the release tells who was in the input can only be measured with users who "
-            "were not: run again with --split 0.2.",
+            "were not, and this run had none. Compare with the report of a run of the same "
+            "settings with --split 0.2.",
         )
     level = (
         GREEN
@@ -135,7 +137,7 @@ def _membership(attack: Mapping[str, Any] | None) -> Reason:
         level,
         "Membership",
         "An attacker who tries to tell users of the input from others has an advantage of "
-        f"{percent(attack['advantage'])} (95 % interval {percent(attack['low'])} to "
+        f"{percent(attack['advantage'])} ({INTERVAL} {percent(attack['low'])} to "
         f"{percent(attack['high'])}), {words}: pure chance reaches "
         f"{percent(attack['chance_high'])} one time in twenty.",
     )
@@ -159,7 +161,8 @@ def _copied(privacy: Mapping[str, Any]) -> Iterator[Reason]:
     beside = (
         f"; among testing users, whom the model never saw, {percent(usual)} do"
         if ordinary is not None
-        else "; what is ordinary is not known without testing users (--split 0.2)"
+        else "; what is ordinary is not known without testing users: compare with the report of a "
+        "run of the same settings with --split 0.2"
     )
     yield Reason(
         level,

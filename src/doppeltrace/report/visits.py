@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from doppeltrace.report.encoding import plain
+from doppeltrace.report.few import LEAST_USERS
 from doppeltrace.utility.summary import Summary
 from doppeltrace.utility.visit_fractions import BINS, vf_tv
 
@@ -20,11 +21,15 @@ class VisitFractions:
     Attributes
     ----------
     place : its number.
-    real, synthetic : (24,) shares; empty if nobody with enough events visits.
+    real_users, traces : how many stand behind the two histograms: those with enough events
+        who are not always there. At most `few.LEAST_USERS` − 1 where there are too few to show.
+    real, synthetic : (24,) shares; empty if there is nobody, or too few real users to show.
     tv : total variation between both, None where VF-TV leaves the place out.
     """
 
     place: int
+    real_users: int
+    traces: int
     real: list[float | None]
     synthetic: list[float | None]
     tv: float | None
@@ -39,8 +44,11 @@ def visit_fractions(
     for place in busiest.tolist():
         only = slice(place, place + 1)
         p, q, t = real.fractions[only], made.fractions[only], train.fractions[only]
+        users = int(p.sum())
+        if 0 < users < LEAST_USERS:
+            users, p = LEAST_USERS - 1, np.zeros_like(p)
         (tv,) = plain([vf_tv(p, q, t)])
-        found.append(VisitFractions(place, _shares(p[0]), _shares(q[0]), tv))
+        found.append(VisitFractions(place, users, int(q.sum()), _shares(p[0]), _shares(q[0]), tv))
     return found
 
 

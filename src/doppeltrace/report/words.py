@@ -1,7 +1,20 @@
 """Figures in words."""
 
+INTERVAL = "95\N{NO-BREAK SPACE}% interval"
+
 
 def percent(share: float) -> str:
     """Return a share with as many digits as it needs, and a space that does not break."""
-    digits = 0 if share >= 0.1 or share == 0 else 1 if share >= 0.01 else 2
+    hundredths = abs(100 * share)
+    digits = 0 if hundredths >= 9.95 or share == 0 else 1 if hundredths >= 0.995 else 2
     return f"{100 * share:.{digits}f}\N{NO-BREAK SPACE}%"
+
+
+def clock_time(hours: float) -> str:
+    """Return hours as h:mm."""
+    return "{}:{:02}".format(*divmod(round(hours * 60), 60))
+
+
+def cut(text: str, length: int) -> str:
+    """Return at most `length` characters of a text, the last of them … if there were more."""
+    return text if len(text) <= length else f"{text[: length - 1].rstrip()}…"
