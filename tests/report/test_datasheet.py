@@ -106,13 +106,21 @@ def test_figures_by_hand(traces):
     assert "2020-01-01 09:00 to 10:40, local time" in text
     assert "one instant 20 minutes" in text
     # place 2: 2 + 1 + 4 of 16; place 1: 3 + 2; place 0: 4
-    assert "</script> 43.75%" in text and "b 31.25%" in text and "a 25.00%" in text
+    assert "</script> 44 %" in text and "b 31 %" in text and "a 25 %" in text
     # steps without a gap: 3 + 4 + 5, of them to another place: 1 + 1 + 2; by hour of arrival:
     # 09: 6 steps, 1 move (2→0); 10: 6 steps, 3 moves
-    assert "09–10 h 16.7%" in text and "10–11 h 50.0%" in text
+    assert "09–10 h 17 %" in text and "10–11 h 50 %" in text
     # stays in instants: 3 1 . 1 / 1 4 / 3 2 1: half are 1 instant
     assert "Half of all stays last 20 minutes or less." in text
-    assert "most between 10:00 and 11:00 (50%), and least between 09:00 and 10:00 (17%)" in text
+    assert "most between 10:00 and 11:00 (50 %), and least between 09:00 and 10:00 (17 %)" in text
+    assert "those of the publisher’s list of places" in text
+
+
+def test_it_recommends_nothing_that_models_even_out(traces):
+    text = _text(datasheet(traces, Method.of_manifest(manifest())))
+    meant, _, not_meant = text.partition("They are not meant for:")
+    assert "stay" not in meant[meant.index("They are meant for") :]
+    assert "how long they stay" in not_meant
 
 
 def test_parameters_in_plain_words(traces):
@@ -172,7 +180,7 @@ def test_one_event_and_either_format(tiny, tmp_path, format):
     one = dt.SyntheticTraces([[3]], [0], [0], tiny.places, tiny.clock)
     done = release(one, np.array([True]), tmp_path / "one", format=format)
     text = _text(datasheet(done.traces, Method.of_manifest(manifest())))
-    assert "traces 1" in text and "3 100.00%" in text and f"traces.{format}" in text
+    assert "traces 1" in text and "3 100 %" in text and f"traces.{format}" in text
     assert "When they move" not in text
 
 

@@ -33,6 +33,7 @@ PAPER = (
     "Factorization for Synthesizing Large-Scale Location Traces with Cluster-Specific Features. "
     "Proceedings on Privacy Enhancing Technologies, 2021."
 )
+MODELS_OF_THE_PAPER = ("ppmtf", "itf")
 
 COLUMNS = (
     ("uid", "integer", "Number of the trace, given after the traces had been sorted by their "
@@ -130,12 +131,14 @@ def _what(method: Method) -> str:
     return f"""<p>Each trace follows a person who does not exist. A statistical model learned from
 location traces how a population moves through the day; the traces in this file were drawn from the
 model. {tested}</p>
-<p>They are meant for questions about many people at once: where and when a population gathers, how
-it moves, how long it stays; for teaching; and for building and testing programs.</p>
+<p>They are meant for questions about many people at once, such as where a population is at which
+time of day; for teaching; and for building and testing programs.</p>
 <p>They are not meant for:</p>
 <ul>
 <li>conclusions about any one person: no row records where somebody was;</li>
 <li>counts of people: the number of traces says nothing about how many people were observed;</li>
+<li>how often people move, at which hours, and how long they stay: models of this kind tend to even
+that out, so the figures below describe the file, not the people;</li>
 <li>rare places, rare events and single days, which a model of this kind smooths away;</li>
 <li>decisions that need exact figures: ask the publisher how close the traces come to the data they
 stand for. This sheet does not say, since such figures would be computed from real people.</li>
@@ -194,15 +197,27 @@ def _columns() -> str:
     return (
         '<table><thead><tr><th scope="col">column</th><th scope="col">kind and unit</th>'
         f'<th scope="col">meaning</th></tr></thead><tbody>{rows}</tbody></table>'
+        "<p>Labels and coordinates are those of the publisher’s list of places, or of the cells "
+        "of a grid; no row is a position that was measured.</p>"
     )
 
 
 def _made(method: Method) -> str:
     rows = [("model", MODELS.get(method.model, method.model)), *method.settings]
     return (
-        f"{_pairs(rows)}<p>Method: {escape(PAPER)}</p><p>Released traces were sorted by their "
+        f"{_pairs(rows)}<p>{escape(_source(method))}</p><p>Released traces were sorted by their "
         "content and numbered afresh, so that their order tells nothing.</p>"
     )
+
+
+def _source(method: Method) -> str:
+    """Return whose model it is, and whose protocol."""
+    if method.model in MODELS_OF_THE_PAPER:
+        return f"Method: {PAPER}"
+    name = MODELS.get(method.model, method.model).partition(":")[0]
+    whose = f"{name} (doppeltrace)" if method.model == "doppel" else name
+    after = "protocol and deniability test" if method.test else "protocol"
+    return f"Model: {whose}; {after} after {PAPER}"
 
 
 def _use(told: Publication) -> str:

@@ -7,6 +7,10 @@ from html import escape
 
 from doppeltrace.report.drawings import bar_chart, bubble_map
 from doppeltrace.report.released import SHOWN_PLACES, Bars, ReleasedFigures
+from doppeltrace.report.words import clock_time, percent
+
+NEARLY_THE_SAME = 1.2
+"""Highest share through lowest, below which no hour stands out."""
 
 
 def figures(f: ReleasedFigures) -> str:
@@ -30,7 +34,7 @@ def figures(f: ReleasedFigures) -> str:
         parts.append(
             _histogram(
                 f.stays,
-                lambda hours: "{}:{:02}".format(*divmod(round(hours * 60), 60)),
+                clock_time,
                 "How long they stay",
                 "Time at one place without a break, in hours and minutes.",
                 f"Half of all stays last {duration(f.stays.typical)} or less.",
@@ -46,13 +50,14 @@ def _maps(f: ReleasedFigures) -> str:
         + bubble_map(
             f.lat, f.lng, p.share, largest,
             f"Map of the events from {p.first_hour} to {p.last_hour} o'clock; the busiest place "
-            f"has {p.share.max():.1%} of them",
+            f"has {percent(p.share.max())} of them",
         )
         + f"<figcaption>{p.name}, {p.first_hour:02}–{p.last_hour:02} h</figcaption></figure>"
         for p in f.periods
     )  # fmt: skip
     left_out = (
-        f" Shown are the {SHOWN_PLACES} busiest places, with {f.shown_share:.0%} of the events."
+        f" Shown are the {SHOWN_PLACES} busiest places, with {percent(f.shown_share)} of the "
+        "events."
         if f.places > SHOWN_PLACES
         else ""
     )
@@ -66,7 +71,7 @@ def _maps(f: ReleasedFigures) -> str:
 
 def _busiest(f: ReleasedFigures) -> str:
     rows = "".join(
-        f'<tr><td class="label">{escape(label)}</td><td class="number">{share:.2%}</td></tr>'
+        f'<tr><td class="label">{escape(label)}</td><td class="number">{percent(share)}</td></tr>'
         for label, share in f.busiest
     )
     return (
@@ -84,11 +89,19 @@ def _moving(moving: Mapping[int, float]) -> str:
     ticks = [(h - hours[0] + 0.5, f"{h:02}") for h in hours if h % every == 0]
     table = _table(
         ("hour", "share on the move"),
-        [(f"{h:02}–{h + 1:02} h", f"{v:.1%}") for h, v in moving.items()],
+        [(f"{h:02}–{h + 1:02} h", percent(v)) for h, v in moving.items()],
     )
     axis = "Share of events elsewhere than an instant before, by hour of the day."
-    most, least = (f"between {h:02}:00 and {h + 1:02}:00 ({moving[h]:.0%})" for h in (busy, quiet))
-    words = f"They move most {most}, and least {least}."
+    if moving[busy] < NEARLY_THE_SAME * moving[quiet]:
+        words = (
+            f"It is nearly the same all day: from {percent(moving[quiet])} to "
+            f"{percent(moving[busy])}."
+        )
+    else:
+        most, least = (
+            f"between {h:02}:00 and {h + 1:02}:00 ({percent(moving[h])})" for h in (busy, quiet)
+        )
+        words = f"They move most {most}, and least {least}."
     return _figure(
         "When they move", axis, words, bar_chart(values, ticks, f"{axis} {words}"), table
     )
@@ -104,7 +117,7 @@ def _histogram(
         names[-1] = f"{edges[-2]} and more"
     table = _table(
         (axis.rpartition(", ")[2].rstrip("."), "share"),
-        [(name, f"{share:.1%}") for name, share in zip(names, bars.share, strict=True)],
+        [(name, percent(share)) for name, share in zip(names, bars.share, strict=True)],
     )
     return _figure(title, axis, words, bar_chart(bars.share, ticks, f"{axis} {words}"), table)
 

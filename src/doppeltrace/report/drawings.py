@@ -100,7 +100,7 @@ def bar_chart(values: Sequence[float], ticks: Sequence[tuple[float, str]], label
     )
     lines = "".join(
         f'<path class="line" d="M{LEFT} {y:.1f}H{BARS_WIDTH - RIGHT}"/>'
-        f'<text class="end" x="{LEFT - 6}" y="{y + 4:.1f}">{share:.3g} %</text>'
+        f'<text class="end" x="{LEFT - 6}" y="{y + 4:.1f}">{share:.3g}\N{NO-BREAK SPACE}%</text>'
         for share in (0.0, 50 * top, 100 * top)
         for y in (floor - share / 100 / top * (floor - TOP),)
     )
