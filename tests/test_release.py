@@ -1,5 +1,6 @@
 """What leaves: documented columns, nothing of the owners, the same bytes in any order."""
 
+import datetime as dt_module
 import json
 import stat
 import subprocess
@@ -171,3 +172,19 @@ def test_parquet_in_row_groups_is_the_frame(tmp_path, monkeypatch):
     written = pl.read_parquet(done.traces)
     assert written.schema == expected.schema
     assert written.equals(expected)
+
+
+def test_a_clock_that_repeats_does_not_tell_when_the_input_began(tmp_path):
+    """Two inputs that differ in their first day only give the same bytes, and read back."""
+    files = []
+    for day in (dt_module.date(2012, 4, 3), dt_module.date(2019, 11, 30)):
+        clock = dt.Clock.regular(instant_minutes=60, instants_per_slot=2, start_day=day)
+        places = dt.simulate_city(5, 9, seed=0).traces.places
+        locations = np.arange(48).reshape(2, 24) % 9
+        made = dt.SyntheticTraces(locations, [0, 1], [0, 0], places, clock)
+        done = release(made, np.ones(2, bool), tmp_path / str(day))
+        files.append(done.traces.read_bytes())
+    assert files[0] == files[1]
+    assert b"2000-01-01T00:00:00" in files[0] and b"2000-01-01T23:00:00" in files[0]
+    again = dt.read_synthetic(done.traces, places=places, clock=clock)
+    np.testing.assert_array_equal(np.sort(again.locations, axis=0), np.sort(locations, axis=0))

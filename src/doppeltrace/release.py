@@ -33,6 +33,9 @@ NOTICE = (
     "only the file of traces and the datasheet may leave."
 )
 
+TYPICAL = np.datetime64("2000-01-01T00:00:00", "s")
+"""When the typical day begins, for which the traces of a clock that repeats stand."""
+
 _ROWS_AT_ONCE = 1_000_000
 
 
@@ -61,6 +64,7 @@ def release(
     *,
     format: Literal["csv", "parquet"] = "csv",
     manifest: Mapping[str, Any] | None = None,
+    at_last: Callable[[], Mapping[str, Any]] = dict,
     files: Mapping[str, str] | None = None,
     public_files: Mapping[str, Callable[[Path], str]] | None = None,
     overwrite: bool = False,
@@ -75,6 +79,7 @@ def release(
         complete or not at all.
     format : "csv" or "parquet".
     manifest : what to keep about the run, for internal use; versions and counts are added.
+    at_last : gives more of that when all other files are written.
     files : more internal text files to write, by name.
     public_files : text files that may be published with the traces, by name: each is what its
         function returns for the path of the written file of traces.
@@ -114,6 +119,7 @@ def release(
             _write_internal(folder / file, text)
         for file, make in (public_files or {}).items():
             (folder / file).write_text(make(folder / name), encoding="utf-8")
+        internal |= at_last()
         _write_internal(folder / MARKER, json.dumps(internal, indent=2, default=_plain) + "\n")
     home = Path(out_dir)
     return Release(home, home / name, home / MARKER, counts["made"], counts["released"], events)
@@ -124,12 +130,16 @@ def read_release(folder: str | Path) -> Release:
     home = Path(folder)
     try:
         counts = json.loads((home / MARKER).read_text(encoding="utf-8"))["traces"]
-        (traces,) = (home / name for name in (f"traces.{f}" for f in FORMATS)
-                     if (home / name).is_file())  # fmt: skip
+        (traces,) = released_files(home)
         figures = (counts["made"], counts["released"], counts["events_released"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{home} is not a release of ours") from error
     return Release(home, traces, home / MARKER, *figures)
+
+
+def released_files(folder: Path) -> list[Path]:
+    """Return the files of traces in a folder: one, if it is a release."""
+    return [path for kind in FORMATS if (path := folder / f"traces.{kind}").is_file()]
 
 
 def by_content(locations: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -158,8 +168,17 @@ def released_frame(
 
 
 def _times(synthetic: SyntheticTraces) -> NDArray[np.datetime64]:
-    """Return (length,) the local time of every step of a trace."""
-    return synthetic.clock.local_time(synthetic.instants).astype("datetime64[ms]")
+    """Return (length,) the local time of every step of a trace.
+
+    A clock that repeats stands for a typical day, or week: it is put at `TYPICAL`, for the day on
+    which the input began is the input's.
+    """
+    clock = synthetic.clock
+    times = clock.local_time(synthetic.instants)
+    if clock.cycle is not None:
+        period = np.timedelta64(clock.cycle * clock.instant_seconds, "s")
+        times = times - (np.datetime64(clock.start, "s") - TYPICAL) // period * period
+    return times.astype("datetime64[ms]")
 
 
 def _write_csv(path: Path, locations: NDArray[np.int32], synthetic: SyntheticTraces) -> None:

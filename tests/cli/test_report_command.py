@@ -34,6 +34,19 @@ def test_the_publishers_words_go_to_the_public_page_only(run, finished):
     assert "quiet" not in (finished / "report.html").read_text()
 
 
+def test_the_publishers_words_stay(run, finished):
+    before = json.loads((finished / "manifest.json").read_text())
+    assert run("report", finished, "--title", "A <quiet> town").exit_code == 0
+    assert run("report", finished, "--licence", "CC0").exit_code == 0
+    assert run("report", finished).exit_code == 0
+    page = (finished / "datasheet.html").read_text()
+    assert "A &lt;quiet&gt; town" in page and "CC0" in page
+    after = json.loads((finished / "manifest.json").read_text())
+    told = {**before["publication"], "title": "A <quiet> town", "licence": "CC0"}
+    assert after == {**before, "publication": told}
+    assert (finished / "manifest.json").stat().st_mode & 0o777 == 0o600
+
+
 def test_open(run, finished, monkeypatch):
     opened = []
     monkeypatch.setattr(webbrowser, "open", lambda address: bool(opened.append(address)))

@@ -120,9 +120,16 @@ def test_ctrl_c_says_how_to_go_on(run, table, tmp_path, monkeypatch, stopped, ph
     command = (*COMMAND, table, *always, "--out", out)
     refused = run(*command)
     assert refused.exit_code == 2 and "go on from it with --resume" in refused.stderr
-    for change, named in ((("--k", 3), "--k"), (("--seed", 3), "seed"), (("--eta", 2), "--eta")):
+    secret = json.loads((folder / "about.json").read_text())["seed"]
+    for change, named in (
+        (("--k", 3), "--k (2, now 3)"),
+        (("--seed", 3), "seed:"),
+        (("--eta", 2), "--eta (1.0, now 2.0)"),
+        (("--iterations", 7), "setting of the model ("),
+    ):
         refused = run(*command, *change, "--resume")
-        assert refused.exit_code == 2 and f"another {named} (" in refused.stderr
+        assert refused.exit_code == 2 and f"another {named}" in refused.stderr
+        assert secret not in refused.stderr
     done = run(*command, "--resume")
     assert done.exit_code == 0, done.output
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run"]
@@ -167,11 +174,40 @@ def test_a_folder_of_something_else_is_left_alone(run, table, tmp_path):
     assert (folder / "about.json").read_text() == "my diary"
 
 
-def test_two_processes_do_not_share_an_output(run, table, tmp_path):
+@pytest.mark.parametrize("option", ["--resume", "--overwrite", None])
+def test_two_processes_do_not_share_an_output(run, table, tmp_path, option):
     other = Unfinished(tmp_path / "run")
     other.begin(1, {})
-    result = run(*COMMAND, table, "--resume", "--out", tmp_path / "run")
+    before = (other.folder / "about.json").read_text()
+    options = [option] if option else []
+    result = run(*COMMAND, table, *options, "--out", tmp_path / "run")
     assert result.exit_code == 2 and "another process" in result.stderr
+    assert "with --resume goes on" not in result.stderr
+    assert (other.folder / "about.json").read_text() == before
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_another_run_left_is_never_released(run, table, tmp_path, monkeypatch, stopped):
+    """A kill while a folder is cleared up may leave parts without a word whose they are."""
+    monkeypatch.setattr(deterministic, "BLOCK_VERIFIERS", 16)
+    stopped("deniability test", "--checkpoint-seconds", 0, "--seed", 1)
+    folder = tmp_path / "run.unfinished"
+    kept = {path: path.read_bytes() for path in folder.glob("traces-*")}
+    assert kept
+    (folder / "about.json").unlink()
+    command = (*COMMAND, table, "--seed", 2, "--checkpoint-seconds", 0)
+    assert run(*command, "--out", tmp_path / "run", "--resume").exit_code == 0
+    assert run(*command, "--out", tmp_path / "whole").exit_code == 0
+    files = [(tmp_path / name / "traces.csv").read_bytes() for name in ("run", "whole")]
+    assert files[0] == files[1]
+    stopped("training", "--checkpoint-seconds", 0, "--seed", 3, "--overwrite")
+    for path, content in kept.items():  # of another run, beside the word of this one
+        path.write_bytes(content)
+    command = (*COMMAND, table, "--seed", 3, "--checkpoint-seconds", 0, "--overwrite")
+    assert run(*command, "--out", tmp_path / "run", "--resume").exit_code == 0
+    assert run(*command, "--out", tmp_path / "whole").exit_code == 0
+    files = [(tmp_path / name / "traces.csv").read_bytes() for name in ("run", "whole")]
+    assert files[0] == files[1]
 
 
 @pytest.mark.parametrize("events", [1, 700])

@@ -4,7 +4,7 @@ import pytest
 
 from doppeltrace.report.datasheet import _source
 from doppeltrace.report.datasheet_figures import _moving
-from doppeltrace.report.publication import Method, Test
+from doppeltrace.report import publication
 
 
 def test_hours_that_hardly_differ_are_no_finding():
@@ -25,4 +25,6 @@ def test_hours_that_hardly_differ_are_no_finding():
     ],
 )
 def test_whose_method_it_is(model, test, words):
-    assert _source(Method(model, (), Test(10, 1.0) if test else None)).startswith(words)
+    tested = publication.Test(10, 1.0) if test else None
+    method = publication.Method(model, (), tested)
+    assert _source(method).startswith(words)

@@ -291,8 +291,6 @@ def _known_log_stay(chain, slot, here, scratch):
         return None
 
     def known_log_stay(chain, slot, here, scratch):
-        if len(scratch) == 0:
-            return np.nan
         return scratch[2 * chain.D.shape[0] + slot, here]
 
     return known_log_stay

@@ -20,6 +20,7 @@ from doppeltrace.chain._protocol import DRAWS, GROUP, accepts, is_chain, log_pro
 from doppeltrace.chain.factor_chain import FactorChain
 
 _SUMS = {"fastmath": {"contract", "reassoc", "nsz"}}  # sums may be vectorised; NaN stays NaN
+_IN_ORDER = {"fastmath": {"contract"}}  # sums where two ways must give the same bits
 _INVERSE_SUMS, _SLOT_SUMS, _BUFFER, _OTHER_BUFFER, _TABLES = range(5)
 
 
@@ -73,12 +74,12 @@ def _weights(x, i, y, j, others_t, floor, out):
     return total
 
 
-@njit(cache=True, **_SUMS)
+@njit(cache=True, **_IN_ORDER)
 def _triple(x, i, y, j, w, k):
-    """Return Σ_f x_if y_jf w_kf."""
+    """Return Σ_f x_if y_jf w_kf, added up as `_multiply` does."""
     total = 0.0
     for f in range(x.shape[1]):
-        total += x[i, f] * y[j, f] * w[k, f]
+        total += (y[j, f] * w[k, f]) * x[i, f]
     return total
 
 
@@ -384,7 +385,7 @@ def _step(forward, backward, tables, slot, sums, here, there, floor, m):
     return min(forward, backward * tables[slot, there, m] / tables[slot, here, m])
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@njit(cache=True, error_model="numpy", **_IN_ORDER)
 def _multiply(B, C, tables, n_slots, slot, here, there, floor, products):
     """Multiply by what `move_probability` returns, of all members at once."""
     row = n_slots + 1

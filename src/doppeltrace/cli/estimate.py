@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from doppeltrace.chain._protocol import GROUP
 from doppeltrace.cli.console import say, warn
 from doppeltrace.cli.progress import readable_time
 from doppeltrace.cli.wish import Wish
@@ -42,7 +43,7 @@ PASSING = 40  # verifiers looked at until one more is found plausible, at η = 1
 BASE_MEMORY = 280e6  # Python, its libraries and the compiled kernels
 GAUSSIAN_BYTES = 6  # per observed element
 POISSON_BYTES = 40  # per positive element, while they are counted
-EVENT_BYTES = 16  # of a trace that is made, tested, sorted and written
+EVENT_BYTES = 90  # of a trace that is made, tested, sorted, written and described
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,7 @@ def estimate(model: PPMTF | Doppel, traces: Traces, wish: Wish, speed: float = 1
         + held
         + lanes * 4 * places * z * (z + 1)
         + 8 * z * (users + 2 * places)
+        + lanes * GROUP * 8 * places * (5 * traces.clock.n_slots + 2)  # tables of the test
         + EVENT_BYTES * events,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -13,8 +14,15 @@ from doppeltrace.cli.progress import Reporter
 from doppeltrace.cli.reading import Reading, takes_reading_options
 from doppeltrace.engine.local import use_threads
 from doppeltrace.evaluation import evaluate as score
+from doppeltrace.exports.source import released_file
 from doppeltrace.io.atomic import atomic_file, check_file
 from doppeltrace.io.synthetic import read_synthetic
+
+ONE_SET = (
+    "The file does not say which traces were made from one user, so all are scored as one set: if "
+    "several were made per user, the figures are not comparable with the run's own report, which "
+    "scores one trace per user at a time."
+)
 
 
 @takes_reading_options
@@ -46,7 +54,11 @@ def evaluate(
     ],
     reading: Reading,
     synthetic: Annotated[
-        Path, typer.Option(help="File of synthetic traces to score.", show_default=False)
+        Path,
+        typer.Option(
+            help="File of synthetic traces to score, or folder that `synthesize` wrote.",
+            show_default=False,
+        ),
     ],
     json_file: Annotated[
         Path | None,
@@ -64,7 +76,7 @@ def evaluate(
 
     For example:
 
-      doppeltrace evaluate --data people_flow/ --synthetic run/traces.csv
+      doppeltrace evaluate --data people_flow/ --synthetic run
 
       doppeltrace evaluate --data checkins.csv.gz --places venues.csv
       --top-places 1000 --instants-per-slot 2 --split split.csv
@@ -76,9 +88,12 @@ def evaluate(
     with reporter.phase("reading"):
         dataset = reading.read_split(data)
         assert dataset.test is not None
-        traces = read_synthetic(synthetic, like=dataset.train)
+        file = released_file(synthetic) if synthetic.is_dir() else synthetic
+        traces = read_synthetic(file, like=dataset.train)
     with reporter.phase("evaluation"), use_threads(threads):
         card = score(train=dataset.train, test=dataset.test, synthetic=traces)
+    if (traces.owner < 0).all():
+        card = replace(card, notes=(*card.notes, ONE_SET))
     results.print(card.to_table())
     if json_file is not None:
         with atomic_file(json_file) as partial:

@@ -35,6 +35,7 @@ class PartMaker:
     wish: Wish
     reporter: Reporter
     unfinished: Unfinished | None
+    _began: float = field(default_factory=time.monotonic)
     _kept_at: float = field(default_factory=time.monotonic)
 
     def make(self) -> tuple[SyntheticTraces, NDArray[np.int64] | None]:
@@ -93,6 +94,7 @@ class PartMaker:
                 counted=None if kept is None else kept.counted,
                 keep=lambda counted: self._keep(first, last, synthetic, counted),
             )
+        self._keep_done(first, last, synthetic, result.plausible)
         return synthetic, result.plausible
 
     def _keep(self, first: int, last: int, synthetic: SyntheticTraces, counted: Counting) -> None:
@@ -102,6 +104,19 @@ class PartMaker:
             return
         if time.monotonic() - self._kept_at >= seconds:
             self.unfinished.keep_part(KeptPart(first, last, synthetic.locations, counted))
+            self._kept_at = time.monotonic()
+
+    def _keep_done(
+        self, first: int, last: int, synthetic: SyntheticTraces, plausible: NDArray[np.int64]
+    ) -> None:
+        """Keep a part that is done, if there are more, or the run is long already."""
+        seconds = self.wish.checkpoint_seconds
+        if self.unfinished is None or seconds is None:
+            return
+        if time.monotonic() - self._began >= seconds:
+            everyone = self.model.train.n_users
+            done = Counting(np.zeros(len(plausible)), plausible, everyone)  # no verifier is left
+            self.unfinished.keep_part(KeptPart(first, last, synthetic.locations, done))
             self._kept_at = time.monotonic()
 
     def _synthetic(self, first: int, last: int, locations: NDArray[np.int32]) -> SyntheticTraces:

@@ -33,17 +33,19 @@ def report(
 
     From what the run's folder keeps (findings.json, manifest.json and the
     traces): after an update of doppeltrace, or to give the public datasheet a
-    title, licence or citation. The traces are not touched.
+    title, licence or citation, which the run's folder then keeps. The traces
+    are not touched.
     """
     page = render(read_findings(run_dir))
-    public = datasheet.datasheet_of_run(
-        run_dir,
-        title=title,
-        description=description,
-        licence=licence,
-        citation=citation,
-        contact=contact,
-    )
+    words = {
+        "title": title,
+        "description": description,
+        "licence": licence,
+        "citation": citation,
+        "contact": contact,
+    }
+    public = datasheet.datasheet_of_run(run_dir, **words)
+    datasheet.keep_words(run_dir, **words)
     home = run_dir / PAGE
     with atomic_file(home) as partial:
         partial.touch(mode=0o600)

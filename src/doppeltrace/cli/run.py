@@ -37,6 +37,7 @@ from doppeltrace.scorecard import Scorecard
 from doppeltrace.synthesizers import Synthesizer
 from doppeltrace.synthesizers.chained import ChainSynthesizer
 from doppeltrace.synthesizers.factorized import FactorizedSynthesizer
+from doppeltrace.synthesizers.model_file import fingerprint
 from doppeltrace.traces import SyntheticTraces, Traces
 
 
@@ -62,10 +63,12 @@ class Run:
     score: Scorecard | None = None
     unfinished: Unfinished | None = None
     estimate: Estimate | None = None
+    data: str = ""
 
     def perform(self, train: Traces, test: Traces | None = None, title: str = "") -> Release:
         """Do everything; the output folder appears at the end, or not at all."""
         self.wish.check_against(train)
+        self.data = fingerprint(train)
         self.estimate = announce(self.model, train, self.wish)
         with self._kept_while_unfinished():
             return self._perform(train, test, title)
@@ -97,12 +100,14 @@ class Run:
             unfinished.begin(self.wish.seed, self._identity())
             yield
         except BaseException:
+            if unfinished.run is None:  # it is not ours
+                raise
             if unfinished.has_begun:
                 say(
                     f"what is done so far is kept in {unfinished.folder}, which is as secret as "
                     "the input: the same command with --resume goes on from it"
                 )
-            elif unfinished.run is not None:
+            else:
                 unfinished.remove()
             raise
         else:
@@ -115,10 +120,9 @@ class Run:
         wish = self.wish
         return {
             "version of doppeltrace": version("doppeltrace"),
-            "input": self.source.get("sha256"),
-            "way of reading it": self.source.get("options"),
+            "input": self.data,
             "model": self.model.name,
-            "setting of the model": settings_of(self.model),
+            "setting of the model": self.model.settings,
             "--traces-per-user": wish.traces_per_user,
             "--length": wish.length,
             "--k": wish.k,
@@ -126,7 +130,6 @@ class Run:
             "--verifiers": wish.verifiers,
             "--epsilon0": wish.epsilon0,
             "--count-all": wish.count_all,
-            "seed": str(wish.seed),
         }
 
     def _fit(self, train: Traces) -> None:
@@ -188,14 +191,19 @@ class Run:
 
     @contextmanager
     def _kept_model(self) -> Iterator[None]:
-        """Write the model, if it is wished for, and keep it if the release succeeds."""
-        if self.wish.keep_model is None:
+        """Write the model, if it is wished for, before the release, and keep it with that only."""
+        file = self.wish.keep_model
+        if file is None:
             yield
             return
-        with atomic_file(self.wish.keep_model) as partial:
+        with atomic_file(file) as partial:
             self.model.save(partial)  # type: ignore[attr-defined]
             partial.chmod(0o600)
+        try:
             yield
+        except BaseException:
+            file.unlink(missing_ok=True)
+            raise
 
     def _release(self, train: Traces, test: Traces | None, made: Made, title: str) -> Release:
         wish, score = self.wish, self.score
@@ -221,9 +229,9 @@ class Run:
             "publication": asdict(wish.publication),
             "input": {**self.source, **size},
             "run": None if self.unfinished is None else self.unfinished.run,
+            "resumed": wish.resume,
             "estimate": None if self.estimate is None else self.estimate.to_dict(),
             "seconds": self.reporter.seconds,
-            "peak_memory_mb": peak_memory_mb(),
             "score": None if score is None else score.to_dict(),
         }
         account = Account(
@@ -265,6 +273,7 @@ class Run:
             wish.out,
             format=wish.output_format,
             manifest=manifest,
+            at_last=lambda: {"peak_memory_mb": round(peak_memory_mb(), 1)},
             files=internal_files(findings),
             public_files={datasheet.NAME: self._datasheet(manifest)},
             overwrite=wish.overwrite,
@@ -285,8 +294,8 @@ def file_hash(path: Path) -> str:
         with path.open("rb") as handle:
             return hashlib.file_digest(handle, "sha256").hexdigest()
     digest = hashlib.sha256()
-    for file in sorted(f for f in path.iterdir() if f.is_file()):
-        digest.update(f"{file.name} {file_hash(file)}\n".encode())
+    for file in sorted(f for f in path.rglob("*") if f.is_file()):
+        digest.update(f"{file.relative_to(path).as_posix()} {file_hash(file)}\n".encode())
     return digest.hexdigest()
 
 

@@ -16,7 +16,7 @@ from doppeltrace.cli.reading import Reading, takes_reading_options
 from doppeltrace.cli.run import Run, file_hash
 from doppeltrace.cli.unfinished import Unfinished
 from doppeltrace.cli.wish import Wish
-from doppeltrace.errors import OutputError
+from doppeltrace.errors import InputError, OutputError
 from doppeltrace.release import Release, read_release
 from doppeltrace.report import datasheet
 from doppeltrace.report.publication import Publication
@@ -265,6 +265,8 @@ def synthesize(
     if keep_model is not None:
         warn(f"the model will be kept in {keep_model}: it {secret}")
     reporter = Reporter()
+    if not input.exists():
+        raise InputError(f"{input} does not exist: check the path of the input")
     sha256 = file_hash(input)
     with reporter.phase("reading"):
         data = reading.read(input)

@@ -45,8 +45,8 @@ class Unfinished:
     """
 
     def __init__(self, out: Path) -> None:
-        self.folder = out.with_name(f"{out.name}.unfinished")
-        self._out = out
+        self._out = out.resolve()
+        self.folder = self._out.with_name(f"{self._out.name}.unfinished")
         self._lock: int | None = None
         self.run: str | None = None
 
@@ -71,7 +71,8 @@ class Unfinished:
             manifest = json.loads((self._out / MARKER).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return False
-        return bool(self) and manifest.get("run") == self._read()["run"]
+        known = isinstance(manifest, dict) and manifest.get("run") is not None
+        return known and bool(self) and manifest["run"] == self._read()["run"]
 
     def begin(self, seed: int, what: Mapping[str, Any]) -> None:
         """Begin a run, or go on with the one that is there.
@@ -85,6 +86,7 @@ class Unfinished:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._take()
             if not self:
+                self._clear()
                 fresh = {"run": secrets.token_hex(8), "seed": str(seed), "what": what}
                 with atomic_file(self._about) as partial:
                     partial.touch(mode=0o600)
@@ -98,14 +100,21 @@ class Unfinished:
             if about["what"].get(name) != value:
                 raise InputError(
                     f"{self.folder} is of a run with another {name} ({about['what'].get(name)}, "
-                    f"now {value}): give the same, or remove the folder to start anew"
+                    f"now {value}): give the same, or discard it with --overwrite"
                 )
+        if int(about["seed"]) != seed:  # neither of them is said: both are secrets
+            raise InputError(
+                f"{self.folder} is of a run with another seed: leave --seed out, or discard it "
+                "with --overwrite"
+            )
         self.run = about["run"]
 
     def part_from(self, first: int) -> KeptPart | None:
         """Return what was kept of the part that begins with this user, if anything was."""
         for path in self.folder.glob(f"traces-{first}-*.safetensors"):
             arrays, about = read_model(path)
+            if about["run"] != self.run:
+                continue
             counted = Counting(arrays["own"], arrays["plausible"], about["done"])
             return KeptPart(first, about["last"], arrays["locations"], counted)
         return None
@@ -117,7 +126,8 @@ class Unfinished:
             "own": part.counted.own,
             "plausible": part.counted.plausible,
         }
-        write_model(self._part(part), arrays, {"last": part.last, "done": part.counted.done})
+        about = {"run": self.run, "last": part.last, "done": part.counted.done}
+        write_model(self._part(part), arrays, about)
 
     def drop_part(self, part: KeptPart) -> None:
         """Forget what was kept of a part."""
@@ -129,9 +139,13 @@ class Unfinished:
         return bool(self) and any(self.folder.glob("*.safetensors"))
 
     def remove(self) -> None:
-        """Remove everything: first what tells that there is a run."""
-        self._about.unlink(missing_ok=True)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Remove everything, and last what tells that there is a run."""
+        if self.folder.is_dir():
+            if self._lock is None:
+                self._take()
+            self._clear()
+            self._about.unlink(missing_ok=True)
+            shutil.rmtree(self.folder, ignore_errors=True)
         self.leave()
 
     def leave(self) -> None:
@@ -156,12 +170,21 @@ class Unfinished:
                 f"{self.folder} is no unfinished run of ours: remove it, or choose another --out"
             ) from error
 
+    def _clear(self) -> None:
+        """Remove what is kept of a run, but not what tells of it."""
+        for path in self.folder.glob("*.safetensors*"):
+            path.unlink(missing_ok=True)
+
     def _take(self) -> None:
-        """Make sure that no other process works on it."""
+        """Make sure that no other process works on it, or has just removed it."""
         self._lock = os.open(self.folder, os.O_RDONLY)
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+            gone = not os.path.samestat(os.fstat(self._lock), os.stat(self.folder))
+        except (BlockingIOError, FileNotFoundError):
+            gone = True
+        if gone:
+            self.leave()
             raise OutputError(
                 f"another process is making {self._out}: wait for it, or choose another --out"
-            ) from error
+            )

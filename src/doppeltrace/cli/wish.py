@@ -84,7 +84,7 @@ class Wish:
                 f"--keep-model {self.keep_model} lies inside --out, from which traces are "
                 "published: keep it elsewhere",
             )
-            check_file(self.keep_model, overwrite=self.overwrite)
+            check_file(self.keep_model, overwrite=self.overwrite or self.resume)
 
     def check_model(self, model: Synthesizer) -> None:
         """Raise if traces of this model cannot be released as wished."""

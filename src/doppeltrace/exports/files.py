@@ -70,8 +70,8 @@ def export(
         return target
     origin = released_file(Path(source))
     require(
-        not target.exists() or not target.samefile(origin),
-        f"{target} is the release itself: give another name for the export",
+        target.parent.resolve() != origin.parent.resolve() or target.stem != origin.stem,
+        f"{target} could be taken for the release itself: give another name for the export",
     )
     with atomic_file(target) as partial, explained(origin):
         write(rows, partial)

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from doppeltrace.errors import InputError
-from doppeltrace.release import COLUMNS, FORMATS, by_content, released_frame
+from doppeltrace.release import COLUMNS, by_content, released_files, released_frame
 from doppeltrace.traces import SyntheticTraces, Traces
 
 TIME_FORMAT = "%Y-%m-%dT%H:%M:%S"
@@ -43,7 +43,7 @@ def released_file(path: Path) -> Path:
     """Return the file of traces of a release, given that file or the folder around it."""
     if path.is_file():
         return path
-    found = [path / f"traces.{kind}" for kind in FORMATS if (path / f"traces.{kind}").is_file()]
+    found = released_files(path)
     if len(found) != 1:
         raise InputError(
             f"{path} is no release: give the folder that `doppeltrace synthesize` wrote, or the "

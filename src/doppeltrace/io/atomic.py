@@ -97,6 +97,8 @@ def atomic_file(destination: str | Path) -> Iterator[Path]:
     """Yield a path to write to; on success it becomes `destination`, else it is removed."""
     target = Path(destination).resolve()
     with _explained(target):
+        for left in target.parent.glob(f".{glob.escape(target.name)}.*.partial"):
+            left.unlink(missing_ok=True)  # by a process that was killed
         partial = target.parent / f".{target.name}.{secrets.token_hex(8)}.partial"
         try:
             yield partial

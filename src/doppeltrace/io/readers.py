@@ -75,9 +75,13 @@ def read(path: str | Path, format: str = "auto", **options: Any) -> Dataset:
     given = {name: value for name, value in options.items() if value is not None}
     strange = [name for name in given if name not in chosen.options]
     if strange:
+        takes = (
+            f"which takes {', '.join(chosen.options)}"
+            if chosen.options
+            else "which takes no options: leave it out, or name another --format"
+        )
         raise SettingsError(
-            f"option {strange[0]} does not apply to the format {chosen.name}, which takes "
-            f"{', '.join(chosen.options)}"
+            f"option {strange[0]} does not apply to the format {chosen.name}, {takes}"
         )
     return chosen.read(path, **given)
 

@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from html import escape
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from string import Template
+from typing import Any
 
 from doppeltrace.deniability.randomized import one_trace_privacy
 from doppeltrace.errors import InputError
 from doppeltrace.exports.source import released_file
-from doppeltrace.io.atomic import MARKER
+from doppeltrace.io.atomic import MARKER, atomic_file
 from doppeltrace.report.datasheet_figures import duration, figures
 from doppeltrace.report.publication import MODELS, Method, Publication, Test
 from doppeltrace.report.released import ReleasedFigures
@@ -72,15 +73,31 @@ def datasheet_of_run(run_dir: str | Path, **words: str | None) -> str:
         those that `synthesize` was told; None leaves a field as it is.
     """
     folder = Path(run_dir)
+    manifest, method = _manifest(folder)
+    publication = Publication.of_manifest(manifest).changed(**words)
+    return datasheet(released_file(folder), method, publication)
+
+
+def keep_words(run_dir: str | Path, **words: str | None) -> None:
+    """Write words that replace those of `synthesize` to the run's manifest, as given above."""
+    if all(text is None for text in words.values()):
+        return
+    folder = Path(run_dir)
+    manifest, _ = _manifest(folder)
+    manifest["publication"] = asdict(Publication.of_manifest(manifest).changed(**words))
+    with atomic_file(folder / MARKER) as partial:
+        partial.touch(mode=0o600)
+        partial.write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+
+
+def _manifest(folder: Path) -> tuple[dict[str, Any], Method]:
     try:
         manifest = json.loads((folder / MARKER).read_text(encoding="utf-8"))
-        method = Method.of_manifest(manifest)
+        return manifest, Method.of_manifest(manifest)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"{folder} is no run: give a folder that `doppeltrace synthesize` wrote"
         ) from error
-    publication = Publication.of_manifest(manifest).changed(**words)
-    return datasheet(released_file(folder), method, publication)
 
 
 def render_datasheet(facts: Facts) -> str:

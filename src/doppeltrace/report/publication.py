@@ -23,7 +23,6 @@ SETTINGS: Mapping[str, str] = {
     "alpha": "precision α of the counts",
     "factors": "factors",
     "iterations": "training iterations",
-    "warm_users": "users that most iterations learn from",
     "shape": "shape of the prior",
     "rate": "rate of the prior",
     "min_users": "least users behind a move of the population",

@@ -51,7 +51,9 @@ def write_model(path: Path, arrays: Mapping[str, NDArray], about: Mapping[str, A
             os.fsync(file.fileno())
         os.replace(part, path)
     except OSError as error:
-        raise OutputError(f"cannot write the model file {path}: {error.strerror}") from error
+        raise OutputError(
+            f"cannot write {path}: {error.strerror}; free some space or choose another disk"
+        ) from error
     finally:
         part.unlink(missing_ok=True)
 
