@@ -58,6 +58,7 @@ def test_evaluate_a_published_file_and_a_release(run, people_flow_folder, tmp_pa
     score = json.loads(target.read_text())
     assert score["tp_tv"] == pytest.approx(0.4573, abs=1e-3)
     assert "TP-TV" in result.stdout
+    assert "scored as one set" not in " ".join(result.stdout.split())  # it names its owners
     out = tmp_path / "run"
     made = run("synthesize", people_flow_folder, "--model", "copycat", "--no-test", "--out", out)
     assert made.exit_code == 0, made.output
@@ -85,8 +86,7 @@ def test_a_release_of_a_table_can_be_scored(run, table, tmp_path):
         assert manifest["score"]["reidentification_rate"] is not None
         target = tmp_path / "score.json"
         scored = run(
-            "evaluate", "--data", table, *reading, "--synthetic", out / "traces.csv",
-            "--json", target,
+            "evaluate", "--data", table, *reading, "--synthetic", out, "--json", target,
         )  # fmt: skip
         assert scored.exit_code == 0, scored.output
         score = json.loads(target.read_text())
@@ -94,6 +94,7 @@ def test_a_release_of_a_table_can_be_scored(run, table, tmp_path):
         # one set of traces, scored as two replicates there and as one here
         assert score["tp_tv"] == pytest.approx(manifest["score"]["tp_tv"], abs=0.1)
         assert "Re-identification is not available" in scored.stdout
+        assert "not comparable with the run's own report" in " ".join(scored.stdout.split())
 
 
 def test_evaluate_says_what_is_missing(run, table, tmp_path):

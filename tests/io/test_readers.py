@@ -7,6 +7,7 @@ import pytest
 
 import doppeltrace as dt
 from doppeltrace import InputError, SettingsError
+from doppeltrace.io import readers
 from doppeltrace.io.readers import FORMATS
 
 ROWS = """uid,datetime,lat,lng,location
@@ -45,6 +46,14 @@ def test_what_is_not_recognised(path, tmp_path):
         dt.read(path, city="TK")
     with pytest.raises(InputError, match="is not a folder"):
         dt.read(path, "people-flow")
+
+
+def test_an_option_of_a_format_that_takes_none(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        readers, "FORMATS", (readers.Format("plain", lambda _: True, lambda path: None),)
+    )
+    with pytest.raises(SettingsError, match="format plain, which takes no options: leave it out"):
+        readers.read(tmp_path, top_places=5)
 
 
 def test_every_format_is_documented():

@@ -2,9 +2,9 @@
 
 import pytest
 
+from doppeltrace.report import publication
 from doppeltrace.report.datasheet import _source
 from doppeltrace.report.datasheet_figures import _moving
-from doppeltrace.report import publication
 
 
 def test_hours_that_hardly_differ_are_no_finding():
