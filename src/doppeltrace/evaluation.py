@@ -187,10 +187,11 @@ def _notes(
     members: Membership | None,
     n_test: int,
 ) -> tuple[str, ...]:
+    several = counts.replicates > 1
+    means = "scores are means over replicates, ± is the standard deviation between them, "
     notes = [
-        f"{counts.traces:,} traces in {counts.replicates} "
-        f"replicate{'s' * (counts.replicates > 1)}; scores are means over "
-        "replicates, ± is the standard deviation between them, 0 is best. Uniform is exact "
+        f"{counts.traces:,} traces in {counts.replicates} replicate{'s' * several}; "
+        f"{means * several}0 is best. Uniform is exact "
         "for TP, TM and VF, and sampled for trips, radii, stays and places per day."
     ]
     if counts.unseen_places:

@@ -172,8 +172,16 @@ def test_the_release_is_not_replaced_by_its_export(run_dir):
     file = _file(run_dir)
     before = file.read_bytes()
     with pytest.raises(dt.SettingsError, match="the release itself"):
-        dt.export(run_dir, file, format="geojson")
+        dt.export(run_dir, file)
     assert file.read_bytes() == before
+
+
+def test_a_name_that_contradicts_the_format(synthetic, tmp_path):
+    for name, format in (("k.geojson", "kepler"), ("a.csv", "geojson"), ("a.geoparquet", "csv")):
+        with pytest.raises(dt.SettingsError, match=f"but the format is {format}"):
+            dt.export(synthetic, tmp_path / name, format=format)
+    for name, format in (("a.parquet", "geoparquet"), ("a.json", "geojson"), ("a", "kepler")):
+        assert dt.export(synthetic, tmp_path / name, format=format).exists()
 
 
 def test_an_earlier_file_stays_when_writing_fails(synthetic, tmp_path, monkeypatch):

@@ -41,6 +41,10 @@ SUFFIXES = MappingProxyType(
 )
 
 
+ALSO = MappingProxyType({"kepler": "csv", "geoparquet": "parquet"})
+"""Format → the one that it is a kind of, whose suffix it may have."""
+
+
 def export(
     source: SyntheticTraces | str | Path, path: str | Path, format: str | None = None
 ) -> Path:
@@ -79,11 +83,18 @@ def export(
 
 
 def format_of(path: Path, format: str | None) -> str:
-    """Return the format that was named, or that the file's name ends in."""
+    """Return the format that was named, or that the file's name ends in; refuse if they differ."""
+    suffix = path.suffix.lower()
+    known = SUFFIXES.get(suffix)
     if format is not None:
         require(format in WRITERS, f"format must be one of {', '.join(FORMATS)}")
+        fitting = [s for s, name in SUFFIXES.items() if name in (format, ALSO.get(format))]
+        require(
+            known is None or suffix in fitting,
+            f"{path.name}: the name ends in {suffix}, but the format is {format}: let it end in "
+            f"{' or '.join(fitting)}",
+        )
         return format
-    known = SUFFIXES.get(path.suffix.lower())
     if known is None:
         raise SettingsError(
             f"{path.name}: let the name end in {', '.join(SUFFIXES)}, or name the format, one of "
