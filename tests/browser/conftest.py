@@ -200,3 +200,11 @@ def evil_page(tmp_path_factory):
         }
     )
     return _write(found, tmp_path_factory.mktemp("evil"), run.score)
+
+
+@pytest.fixture(scope="session")
+def short_count_page(tmp_path_factory):
+    """A run whose test stopped counting at k."""
+    run = Run()
+    found = run.find(account=an_account(counted_all=False))
+    return _write(found, tmp_path_factory.mktemp("short"), run.score)

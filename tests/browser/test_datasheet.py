@@ -2,6 +2,8 @@
 
 import pytest
 
+from doppeltrace.report.datasheet import datasheet_of_run
+
 
 @pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -12,3 +14,11 @@ def test_opens_alone_and_fits(browser, demo_folder, width, scheme):
     assert browser.requests() == [page.as_uri()]
     assert browser.js("return document.documentElement.scrollWidth") == width
     assert browser.text("h1")
+
+
+def test_a_title_without_a_space_fits(browser, demo_folder, tmp_path):
+    page = tmp_path / "datasheet.html"
+    page.write_text(datasheet_of_run(demo_folder, title="Wanderungen" * 8))
+    browser.open(page, width=390)
+    assert browser.js("return document.documentElement.scrollWidth") == 390
+    assert browser.js("const h = document.querySelector('h1'); return h.scrollWidth") <= 390

@@ -139,6 +139,9 @@ def test_a_place_can_be_picked(browser, demo):
         assert demo.found["places"]["label"][visit["place"]] in browser.text("#place-figures")
         if visit["tv"] is not None:
             assert f"total variation {visit['tv']:.3f}" in browser.text("#place-figures")
+        assert f"{visit['traces']:,} synthetic traces" in browser.text("#place-figures")
+        if visit["real_users"] >= 5:
+            assert f"{visit['real_users']:,} real users" in browser.text("#place-figures")
         real, synthetic = bars(browser, "#place-chart")
         largest = max(visit["real"] + visit["synthetic"])
         tallest = max(real + synthetic)
@@ -160,7 +163,12 @@ def test_a_place_can_be_searched(browser, demo):
     assert all("office" in option.text for option in found)
     assert "office" in browser.text("#place-figures")
     browser.find("#place-filter").send_keys(" nowhere")
-    assert "no place" in browser.text("#place")
+    words = f"one of the {all_places} busiest places has this in its name"
+    assert words in browser.text("#place") and words in browser.text("#place-figures")
+    assert browser.attributes("#place-chart *, #place-table *", "class") == []
+    browser.find("#place-filter").clear()
+    browser.find("#place-filter").send_keys("office")
+    assert browser.attributes("#place-chart svg", "role") == [["img"]]
 
 
 def test_a_cluster_can_be_picked(browser, demo):
@@ -198,7 +206,7 @@ def test_the_figures_of_the_attacks_are_the_scorecards(browser, demo):
 def test_keyboard_shows_where_it_is(browser, demo):
     browser.open(demo.path)
     reached = []
-    for _ in range(22):
+    for _ in range(24):
         browser.driver.switch_to.active_element.send_keys(Keys.TAB)
         reached.append(
             browser.js(

@@ -163,6 +163,17 @@ def test_what_has_no_yardstick_is_named(found):
     assert re.search(r"No yardstick \([^)]*\):</strong> where people are, slot", render(values))
 
 
+def test_a_word_that_the_means_decide_says_so(found):
+    values = found.to_dict()
+    row = next(row for row in values["losses"] if row["name"] == "places_per_day_emd")
+    row |= {"lost": 0.1, "real_mean": 7.57, "synthetic_mean": 3.38, "verdict": "lost"}
+    page = render(values)
+    assert "lost, by the means" in page
+    assert "mean 7.57&nbsp;places real, 3.38&nbsp;places synthetic" in page
+    row |= {"synthetic_mean": 7.5, "verdict": "kept"}
+    assert "lost, by the means" not in render(values)
+
+
 def test_clusters_have_a_word_and_the_rule(page, found):
     for cluster in found.clusters:
         assert f"<small>{cluster.verdict}, {cluster.tv:.3f} apart</small>" in page

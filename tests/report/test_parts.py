@@ -9,7 +9,7 @@ from doppeltrace import Clock, Places, SyntheticTraces
 from doppeltrace.report import clusters, few, losses, movement, moving, privacy, slots
 from doppeltrace.report.encoding import packed, plain, unpacked
 from doppeltrace.report.population import choose_places
-from doppeltrace.report.words import clock_time, cut, percent
+from doppeltrace.report.words import clock_time, cut, percent, unbroken
 from doppeltrace.utility.summary import Summary
 
 
@@ -29,6 +29,7 @@ def test_percent():
     assert [percent(x) for x in (0.00998, 0.0998)] == ["1.0\u00a0%", "10\u00a0%"]
     assert [clock_time(x) for x in (1 / 3, 10 + 1 / 3, 2)] == ["0:20", "10:20", "2:00"]
     assert cut("a place", 7) == "a place" and cut("a longer place", 9) == "a longer…"
+    assert unbroken("a 95 % b (p = 0.1)") == "a 95\u00a0% b (p\u00a0=\u00a00.1)"
 
 
 def test_slot_labels():

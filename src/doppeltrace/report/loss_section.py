@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from doppeltrace.report.losses import NO_YARDSTICK, NOT_COMPARABLE, RULES, WORDS
-from doppeltrace.report.words import clock_time, percent
+from doppeltrace.report.losses import NO_YARDSTICK, NOT_COMPARABLE, RULES, WORDS, verdict
+from doppeltrace.report.words import clock_time, percent, unbroken
 
 WITHOUT_TESTING_USERS = (
     '<p class="notice">There were no testing users, so the traces are compared with the training '
@@ -31,7 +31,7 @@ def losses(found: Mapping[str, Any]) -> str:
     if not rows:
         return '<p class="notice">Nothing was released, so there is nothing to score.</p>'
     tested = found["reference"] == "testing"
-    notes = "".join(f"<li>{escape(note)}</li>" for note in (*RULES, *found["notes"]))
+    notes = "".join(f"<li>{escape(unbroken(note))}</li>" for note in (*RULES, *found["notes"]))
     body = "".join(_row(row, tested) for row in rows)
     return (
         f"{'' if tested else WITHOUT_TESTING_USERS}<p>{_summary(rows, found['reference'])}</p>"
@@ -41,7 +41,7 @@ def losses(found: Mapping[str, Any]) -> str:
         "<em>uniform</em> guess, which knows nothing.</p>"
         '<div class="wide"><table class="losses"><thead><tr><th>property</th><th>synthetic</th>'
         '<th>training</th><th>uniform</th><th class="scale-cell"><span class="track-ends">'
-        '<span>kept</span><span>lost</span></span></th><th class="text"></th></tr></thead>'
+        '<span>nearer</span><span>farther</span></span></th><th class="text"></th></tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
         f"<details><summary>About these figures, and the rules behind the words</summary>"
         f"<ul>{notes}</ul></details>"
@@ -81,7 +81,10 @@ def _row(row: Mapping[str, Any], tested: bool) -> str:
         at = min(1.0, max(0.0, lost))
         beyond = ' class="beyond"' if lost > 1 else ""
         track = f'<span class="track"><i{beyond} style="left:{at:.1%}"></i></span>'
-        word += ", worse than uniform" if lost > 1 else ", nearer than training" * (lost < 0)
+        if row["verdict"] != verdict(lost):
+            word += ", by the means"
+        else:
+            word += ", worse than uniform" if lost > 1 else ", nearer than training" * (lost < 0)
     return (
         f'<tr><th scope="row">{escape(row["plain"])}<small>{escape(row["label"])}: '
         f"{escape(row['meaning'])}</small>{_means(row)}</th>{cells}"

@@ -124,15 +124,17 @@
   // ------------------------------------------------------------------ flows and histograms
   function showFlows() {
     const MOST = 50;
+    const drawnFlows = {};
     const widest = Math.max(...flows.flatMap((f) => [f.real ?? 0, f.synthetic]));
     for (const kind of ["real", "synthetic"]) {
       const top = flows.map((f) => ({ ...f, share: f[kind] })).filter((f) => f.share > 0)
         .sort((a, b) => b.share - a.share).slice(0, MOST);
+      drawnFlows[kind] = top.length;
       const words = `Map of the ${top.length} strongest ${kind} flows. Strongest: ${top.slice(0, 3).map((f) => `${name(f.origin)} to ${name(f.destination)} ${percent(f.share)}`).join(", ") || "none"}.`;
       new PlaceMap(by(`flows-${kind}`), places).showFlows(top, widest, `of-${kind}`, words);
     }
     const both = flows.filter((f) => f.real !== 0 && f.synthetic > 0).length;
-    by("flows-note").textContent = `Up to ${MOST} strongest flows of each; the thickest line stands for ${percent(widest)} of all moves. Of the ${flows.length} flows in either picture, ${both} occur in both sets.`;
+    by("flows-note").textContent = `The ${drawnFlows.real} strongest real and ${drawnFlows.synthetic} strongest synthetic flows; the thickest line stands for ${percent(widest)} of all moves. Of the ${flows.length} flows in either picture, ${both} occur in both sets.`;
     table(by("flows-table"), ["flow", "real", "synthetic"], flows.map((f) => [`${name(f.origin)} → ${name(f.destination)}`, f.real === null ? FEW : percent(f.real), percent(f.synthetic)]));
   }
 
@@ -259,8 +261,9 @@
       }
       if (k && k <= most) {
         element("line", { class: "cursor", x1: spot(k), x2: spot(k), y1: chart.box.top, y2: chart.box.bottom }, chart.box.svg);
-        const late = spot(k) > (chart.box.left + chart.box.right) / 2; // the label stays inside
-        element("text", { x: spot(k) + (late ? -6 : 6), y: chart.box.top + 10, "text-anchor": late ? "end" : "start" }, chart.box.svg, `k = ${k} of this run`);
+        const late = spot(k) > (chart.box.left + chart.box.right) / 2; // the label stays inside,
+        const high = rates.findLast(([x]) => x <= k)[1] > 0.5; // and off the curve
+        element("text", { id: "pass-k", x: spot(k) + (late ? -6 : 6), y: high ? chart.box.bottom - 8 : chart.box.top + 10, "text-anchor": late ? "end" : "start" }, chart.box.svg, `k = ${k} of this run`);
       }
     });
     table(by("pass-table"), ["k", "traces that pass"], rates.map(([x, share]) => [x.toLocaleString("en"), percent(share)]));

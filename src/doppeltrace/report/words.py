@@ -1,5 +1,7 @@
 """Figures in words."""
 
+import re
+
 INTERVAL = "95\N{NO-BREAK SPACE}% interval"
 
 
@@ -18,3 +20,8 @@ def clock_time(hours: float) -> str:
 def cut(text: str, length: int) -> str:
     """Return at most `length` characters of a text, the last of them … if there were more."""
     return text if len(text) <= length else f"{text[: length - 1].rstrip()}…"
+
+
+def unbroken(text: str) -> str:
+    """Return a text in which no line ends between a number and its sign, nor in an equation."""
+    return re.sub(r" (?=[%=])|(?<==) ", "\N{NO-BREAK SPACE}", text)

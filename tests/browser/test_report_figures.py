@@ -1,0 +1,71 @@
+"""Figures of the internal report that must be neither wrong nor about one person."""
+
+import base64
+
+import numpy as np
+import pytest
+
+
+def rows(browser, selector):
+    return browser.js(
+        "return [...document.querySelectorAll(arguments[0] + ' tbody tr')]"
+        ".map((r) => [...r.children].map((c) => c.textContent))",
+        selector,
+    )
+
+
+def test_when_people_move(browser, demo):
+    browser.open(demo.path)
+    moving = demo.found["moving"]
+    shown = [i for i, share in enumerate(moving["real"]) if share is not None]
+    found = rows(browser, "#moving-table")
+    assert [name for name, _, _ in found] == [demo.found["slots"][i] for i in shown]
+    for (_, *texts), i in zip(found, shown, strict=True):
+        for text, kind in zip(texts, ("real", "synthetic"), strict=True):
+            share = float(text.removesuffix("%").strip()) / 100
+            assert share == pytest.approx(moving[kind][i], abs=0.0051)
+    heights = [float(h) for (h,) in browser.attributes("#moving-chart rect.bar", "height")]
+    tallest = max(moving["real"][i] for i in shown)
+    assert [h / max(heights) for h in heights] == pytest.approx(
+        [moving["real"][i] / tallest for i in shown], abs=0.01
+    )
+    verdict = next(row["verdict"] for row in demo.found["losses"] if row["name"] == "moving")
+    assert browser.text("#moving-note").endswith(f"of the real mean: {verdict}.")
+
+
+def test_places_with_few_users_are_not_named(browser, nyc_page):
+    browser.open(nyc_page.path)
+    found = nyc_page.found
+    flags = np.unpackbits(
+        np.frombuffer(base64.b64decode(found["population"]["few"]), dtype=np.uint8)
+    )
+    n = found["places"]["on_map"]
+    slot = int(browser.js("return document.getElementById('slot').value"))
+    few = flags[slot * n : (slot + 1) * n].astype(bool)
+    assert few.any()
+    labels = np.array(found["places"]["label"][:n])
+    named = {name.split(" (")[0] for name, *_ in rows(browser, "#slot-table")}
+    assert named and not named & set(labels[few])
+    assert f"left out: {few.sum():,} of {n:,}" in browser.text("#slot-table-note")
+    for (_, text, _), flow in zip(rows(browser, "#flows-table"), found["flows"], strict=True):
+        assert (text == "fewer than 5 users") == (flow["real"] is None)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_label_of_k_stays_inside(browser, short_count_page, width):
+    browser.open(short_count_page.path, width=width)
+    label, picture = browser.js(
+        "return [document.getElementById('pass-k'), document.querySelector('#pass-chart svg')]"
+        ".map((e) => { const b = e.getBoundingClientRect(); return [b.left, b.right]; })"
+    )
+    assert picture[0] <= label[0] and label[1] <= picture[1]
+    assert browser.text("#pass-k") == "k = 10 of this run"
+
+
+def test_stays_are_hours_and_minutes(browser, demo):
+    browser.open(demo.path)
+    stays = browser.js(
+        "return [...document.querySelectorAll('#histograms figure')]"
+        ".find((f) => f.textContent.includes('Stay')).querySelector('tbody th').textContent"
+    )
+    assert stays == "0:20"
