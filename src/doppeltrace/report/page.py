@@ -33,6 +33,7 @@ def render(found: Mapping[str, Any]) -> str:
         least_users=str(LEAST_USERS),
         map_note=_map_note(found),
         coverage=_coverage(found),
+        visits=f"{len(found['visits']):,}",
         clusters=_clusters(found),
         privacy=attacks(found["privacy"]),
         pass_rate_words=pass_rate_words(found),
