@@ -132,7 +132,7 @@ def test_no_model_is_kept_without_a_release(run, table, tmp_path, monkeypatch):
     def full(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(release, "_blocks", full)
+    monkeypatch.setattr(release, "_write_csv", full)
     arguments = ("synthesize", table, *TABLE_OPTIONS, "--iterations", 1, "--factors", 3)
     result = run(*arguments, "--keep-model", tmp_path / "model", "--out", tmp_path / "run")
     assert result.exit_code == 2

@@ -89,7 +89,7 @@ def test_trackintel_times_from_a_zone(synthetic):
 )
 def test_trackintel_on_the_days_when_clocks_change(tiny, day, hours):
     start = datetime.date.fromisoformat(day)
-    clock = dt.Clock.regular(instant_minutes=60, start_day=start, last_hour=4)
+    clock = dt.Clock.regular(instant_minutes=60, start_day=start, last_hour=4, daily=False)
     synthetic = dt.SyntheticTraces([[0, 0, 0, 0]], [0], [0], tiny.places, clock)
     tracked_at = dt.to_trackintel(synthetic, timezone="Europe/Berlin")["tracked_at"]
     midnight = pandas.Timestamp(day, tz="UTC")

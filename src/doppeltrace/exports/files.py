@@ -26,6 +26,7 @@ import polars as pl
 from doppeltrace.errors import SettingsError, require
 from doppeltrace.exports.source import TIME_FORMAT, explained, released_file, released_rows
 from doppeltrace.io.atomic import atomic_file
+from doppeltrace.release import FORMATS as RELEASED
 from doppeltrace.traces import SyntheticTraces
 
 KEPLER_TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
@@ -73,8 +74,9 @@ def export(
             write(rows, partial)
         return target
     origin = released_file(Path(source))
+    beside = target.resolve().parent == origin.resolve().parent
     require(
-        target.parent.resolve() != origin.parent.resolve() or target.stem != origin.stem,
+        not beside or target.name not in (origin.name, *(f"traces.{kind}" for kind in RELEASED)),
         f"{target} could be taken for the release itself: give another name for the export",
     )
     with atomic_file(target) as partial, explained(origin):
