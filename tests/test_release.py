@@ -186,5 +186,6 @@ def test_a_clock_that_repeats_does_not_tell_when_the_input_began(tmp_path):
         files.append(done.traces.read_bytes())
     assert files[0] == files[1]
     assert b"2000-01-01T00:00:00" in files[0] and b"2000-01-01T23:00:00" in files[0]
-    again = dt.read_synthetic(done.traces, places=places, clock=clock)
+    like = dt.Traces(["a"], [0, 1], [0], [0], places, clock)
+    again = dt.read_synthetic(done.traces, like=like)
     np.testing.assert_array_equal(np.sort(again.locations, axis=0), np.sort(locations, axis=0))
