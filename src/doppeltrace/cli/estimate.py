@@ -147,19 +147,28 @@ def _seconds_to_sort(numbers: np.ndarray) -> float:
 
 def peak_memory_mb() -> float:
     """Return the most memory this process has held so far, in MB."""
+    told = _told("/proc/self/status", "VmHWM:")
+    if told is not None:
+        return told / 1e6
     unit = 1 if sys.platform == "darwin" else 1024  # bytes there, kilobytes elsewhere
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
 def available_memory() -> float:
     """Return the bytes that are free for this process, or infinity where nobody tells."""
-    free = math.inf
-    with contextlib.suppress(OSError, ValueError):
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                free = float(line.split()[1]) * 1024
+    free = _told("/proc/meminfo", "MemAvailable:")
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return free if limit == resource.RLIM_INFINITY else min(free, limit)
+    limits = [limit] if limit != resource.RLIM_INFINITY else []
+    return min([math.inf if free is None else free, *limits])
+
+
+def _told(file: str, name: str) -> float | None:
+    """Return what the system tells of its memory under a name, in bytes; None elsewhere."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path(file).read_text(encoding="ascii").splitlines():
+            if line.startswith(name):
+                return float(line.split()[1]) * 1024
+    return None
 
 
 def announce(model: Synthesizer, traces: Traces, wish: Wish) -> Estimate | None:
