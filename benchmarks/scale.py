@@ -77,8 +77,8 @@ SIZES = (
     *(("doppel", 50_000, places, 2) for places in (250, 4000)),
     *(("doppel", 50_000, 1000, hours) for hours in (1, 6)),
     ("ppmtf", 10_000, 1000, 2),
-    *(("ppmtf", 10_000, places, 2) for places in (250, 500)),
-    *(("ppmtf", 10_000, 1000, hours) for hours in (1, 6)),
+    ("ppmtf", 10_000, 250, 2),
+    ("ppmtf", 10_000, 1000, 6),
     ("ppmtf", 219_793, 1000, 2),
 )
 """(model, users, places, hours in a slot); what changes is compared with 1,000 places and 2 h."""
