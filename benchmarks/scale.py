@@ -203,13 +203,19 @@ def write_table(rows: list[dict[str, Any]]) -> None:
         memory = f"{row['peak_memory_mb'] * 1e6 / 2**30:.2f}"
         total = f"**{row['wall_seconds']:.0f}**"
         lines.append(_line([row["model"], users, *size, *times, total, memory]))
+    notes = [
+        f"{row['model']}, {row['users']:,} users, {24 // row['hours']} slots: {row['note']}."
+        for row in rows
+        if "note" in row
+    ]
     slopes = [_line(["model", "time over", *STAGES, "all"]), _line(["---"] * 2 + ["---:"] * 5)]
     for model in MODELS:
         for axis in ("users", "places", "slots"):
             compared = _compared([r for r in single if r["model"] == model], axis)
             values = [exponent(compared, stage, axis) for stage in (*STAGES, None)]
             slopes.append(_line([model, axis, *("–" if v != v else f"{v:.2f}" for v in values)]))
-    page = PAGE.format(rows="\n".join(lines), slopes="\n".join(slopes))
+    parts = {"rows": lines, "notes": notes, "slopes": slopes}
+    page = PAGE.format(**{name: "\n".join(part) for name, part in parts.items()})
     (DOCS / "scale.md").write_text(page, encoding="utf-8")
 
 
@@ -237,6 +243,8 @@ datasheet and writing the release.
 Made by `python benchmarks/scale.py --all` and `--table`.
 
 {rows}
+
+{notes}
 
 ![Seconds over users, a line per stage](scale.svg)
 
