@@ -83,7 +83,8 @@ def plot_times(records: Iterable[Mapping[str, Any]], *, ax: Any = None) -> Any:
         one.yaxis.set_major_formatter("{x:g}")
         one.set_title(model)
         tidy(one, "users", "seconds")
-        one.legend(frameon=False)
+    # one legend beside the panels: inside, it would lie on the lines
+    axes[0][-1].legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
 
