@@ -205,7 +205,7 @@ def test_disk_full(synthesize, tmp_path, monkeypatch):
     def full(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(release, "_blocks", full)
+    monkeypatch.setattr(release, "_write_csv", full)
     result = synthesize("--out", tmp_path / "run")
     assert result.exit_code == 2
     assert "No space left on device; free some space" in result.stderr

@@ -207,7 +207,7 @@ def test_a_warm_start_fits_as_well(city):
 
 def test_checkpoint_of_something_else_is_refused(tiny, tmp_path):
     checkpoint = tmp_path / "sampler.safetensors"
-    dt.Doppel(**SMALL).fit(tiny, checkpoint=checkpoint)
+    dt.Doppel(**SMALL).fit(tiny, checkpoint=checkpoint, checkpoint_seconds=0)
     for change in (
         {"shape": 0.5},
         {"seed": 6},

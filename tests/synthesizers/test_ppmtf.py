@@ -191,17 +191,17 @@ def test_an_interrupted_second_fit_leaves_no_model(tiny):
 
 def test_checkpoint_may_be_trained_further(tiny, tmp_path):
     checkpoint = tmp_path / "sampler.safetensors"
-    dt.PPMTF(**SMALL).fit(tiny, checkpoint=checkpoint)
+    dt.PPMTF(**SMALL).fit(tiny, checkpoint=checkpoint, checkpoint_seconds=0)
     longer = SMALL | {"iterations": 12}
-    further = dt.PPMTF(**longer).fit(tiny, checkpoint=checkpoint)
+    further = dt.PPMTF(**longer).fit(tiny, checkpoint=checkpoint, checkpoint_seconds=0)
     assert _same(further.factors_, dt.PPMTF(**longer).fit(tiny).factors_)
     with pytest.raises(dt.InputError, match="beyond the 8 iterations"):
-        dt.PPMTF(**SMALL).fit(tiny, checkpoint=checkpoint)
+        dt.PPMTF(**SMALL).fit(tiny, checkpoint=checkpoint, checkpoint_seconds=0)
 
 
 def test_checkpoint_of_something_else_is_refused(tiny, tmp_path):
     checkpoint = tmp_path / "sampler.safetensors"
-    dt.PPMTF(**SMALL).fit(tiny, checkpoint=checkpoint)
+    dt.PPMTF(**SMALL).fit(tiny, checkpoint=checkpoint, checkpoint_seconds=0)
     assert dt.PPMTF(**SMALL).check_checkpoint(checkpoint) == SMALL["iterations"]
     for change in ({"alpha": 1.0}, {"seed": 6}, {"zeros": 5}):
         other = dt.PPMTF(**(SMALL | change))
@@ -212,7 +212,7 @@ def test_checkpoint_of_something_else_is_refused(tiny, tmp_path):
         dt.PPMTF(**SMALL).fit(tiny.select([0, 1]), checkpoint=checkpoint)
     checkpoint.write_bytes(b"not a model")
     with pytest.raises(dt.InputError, match="not a doppeltrace model file"):
-        dt.PPMTF(**SMALL).fit(tiny, checkpoint=checkpoint)
+        dt.PPMTF(**SMALL).fit(tiny, checkpoint=checkpoint, checkpoint_seconds=0)
 
 
 def test_saved_model_loads_back(tiny, tmp_path):
@@ -237,7 +237,7 @@ def test_saved_model_loads_back(tiny, tmp_path):
         dt.PPMTF.load(path, replace(tiny, places=elsewhere))
     with pytest.raises(dt.InputError, match="does not exist"):
         dt.PPMTF.load(tmp_path / "nothing", tiny)
-    with pytest.raises(OSError, match="cannot write the model file"):
+    with pytest.raises(OSError, match="cannot write to"):
         model.save(tmp_path / "no folder" / "model")
 
 

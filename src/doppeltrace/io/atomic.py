@@ -149,12 +149,13 @@ def _explained(target: Path) -> Iterator[None]:
         system = re.search(r"\(os error (\d+)\)", str(error))  # all it tells of one
         if system is None:
             raise
-        raise _cannot_write(target, int(system[1])) from error
+        raise cannot_write(target, int(system[1])) from error
     except OSError as error:
-        raise _cannot_write(target, error.errno, str(error)) from error
+        raise cannot_write(target, error.errno, str(error)) from error
 
 
-def _cannot_write(target: Path, code: int | None, words: str = "") -> OutputError:
+def cannot_write(target: Path, code: int | None, words: str = "") -> OutputError:
+    """Return the error that tells why a destination cannot be written, and what to do."""
     reason = os.strerror(code) if code is not None else words
     remedy = (
         "free some space or choose another disk"

@@ -19,6 +19,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from doppeltrace.errors import InputError, OutputError
+from doppeltrace.io.atomic import cannot_write
 from doppeltrace.traces import Traces
 
 
@@ -51,9 +52,7 @@ def write_model(path: Path, arrays: Mapping[str, NDArray], about: Mapping[str, A
             os.fsync(file.fileno())
         os.replace(part, path)
     except OSError as error:
-        raise OutputError(
-            f"cannot write {path}: {error.strerror}; free some space or choose another disk"
-        ) from error
+        raise cannot_write(path, error.errno) from error
     finally:
         part.unlink(missing_ok=True)
 
