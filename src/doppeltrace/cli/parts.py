@@ -92,31 +92,28 @@ class PartMaker:
                 count_all=wish.count_all,
                 callback=self.reporter,
                 counted=None if kept is None else kept.counted,
-                keep=lambda counted: self._keep(first, last, synthetic, counted),
+                keep=lambda counted: self._keep(first, last, synthetic, counted, self._kept_at),
             )
-        self._keep_done(first, last, synthetic, result.plausible)
+        done = Counting(  # no verifier is left, so nobody will ask for the likelihoods
+            np.zeros(len(synthetic)), result.plausible, self.model.train.n_users
+        )
+        self._keep(first, last, synthetic, done, self._began)
         return synthetic, result.plausible
 
-    def _keep(self, first: int, last: int, synthetic: SyntheticTraces, counted: Counting) -> None:
-        """Keep a part as it stands, now and then."""
-        seconds = self.wish.checkpoint_seconds
-        if self.unfinished is None or seconds is None:
-            return
-        if time.monotonic() - self._kept_at >= seconds:
-            self.unfinished.keep_part(KeptPart(first, last, synthetic.locations, counted))
-            self._kept_at = time.monotonic()
-
-    def _keep_done(
-        self, first: int, last: int, synthetic: SyntheticTraces, plausible: NDArray[np.int64]
+    def _keep(
+        self,
+        first: int,
+        last: int,
+        synthetic: SyntheticTraces,
+        counted: Counting,
+        since: float,
     ) -> None:
-        """Keep a part that is done, if there are more, or the run is long already."""
+        """Keep a part as it stands, if enough time has passed since then."""
         seconds = self.wish.checkpoint_seconds
         if self.unfinished is None or seconds is None:
             return
-        if time.monotonic() - self._began >= seconds:
-            everyone = self.model.train.n_users
-            done = Counting(np.zeros(len(plausible)), plausible, everyone)  # no verifier is left
-            self.unfinished.keep_part(KeptPart(first, last, synthetic.locations, done))
+        if time.monotonic() - since >= seconds:
+            self.unfinished.keep_part(KeptPart(first, last, synthetic.locations, counted))
             self._kept_at = time.monotonic()
 
     def _synthetic(self, first: int, last: int, locations: NDArray[np.int32]) -> SyntheticTraces:
