@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,3 @@ class Account:
     counted_all: bool = False
     randomized: bool = False
     verifiers: int | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
-        return asdict(self)
