@@ -1,16 +1,27 @@
 """Fixtures shared by all tests: where the reference data are, and a tiny hand-made data set."""
 
 import os
+import random
 from pathlib import Path
+from types import SimpleNamespace
 
 import hypothesis
 import numpy as np
 import pytest
 
 import doppeltrace as dt
+from doppeltrace import streams
 
-hypothesis.settings.register_profile("no deadline", deadline=None)  # machines may be busy
-hypothesis.settings.load_profile("no deadline")
+# Machines may be busy, and what failed must fail again: no deadline, the same examples.
+hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("repeatable")
+
+
+@pytest.fixture(autouse=True)
+def repeatable_seeds(request, monkeypatch) -> None:
+    """Seeds that nobody gives are drawn from the test's name, so that what failed fails again."""
+    draws = random.Random(request.node.nodeid)
+    monkeypatch.setattr(streams, "secrets", SimpleNamespace(randbits=draws.getrandbits))
 
 
 def _data_root() -> Path:

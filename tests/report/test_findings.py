@@ -1,6 +1,7 @@
 """The findings: equal to the scorecard and to counts by hand, and nothing of any user."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -67,6 +68,13 @@ def test_losses_repeat_the_scorecard(small_run, found):
         assert loss.synthetic == measure.mean and loss.uniform == measure.uniform
     assert found.privacy.membership["advantage"] == small_run.score["membership_advantage"]
     assert found.privacy.copies["longest"] == small_run.score["copy_longest"]
+
+
+def test_an_attacker_who_does_best_to_accuse_nobody_can_be_told(small_run):
+    """His threshold is ∞, which JSON cannot hold."""
+    nobody = replace(small_run.score.membership, advantage=0.0, threshold=np.inf)
+    found = small_run.find(score=replace(small_run.score, membership=nobody))
+    assert set(internal_files(found)) == {PAGE, FINDINGS}
 
 
 def test_without_testing_users_the_training_users_are_compared_with(small_run):

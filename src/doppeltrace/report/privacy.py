@@ -100,7 +100,12 @@ def pass_rates(plausible: NDArray[np.int64] | None, most: int) -> list[tuple[int
 
 
 def _figures(found: Reidentification | Membership | Copies | None) -> dict[str, Any] | None:
-    """Return what was found, without the rates per replicate, of which there may be many."""
+    """Return what was found, as far as the page tells it.
+
+    Not the rates per replicate, of which there may be many, nor the attacker's threshold: a
+    likelihood of real people, and ∞ where the best attack is to accuse nobody.
+    """
     if found is None:
         return None
-    return {name: value for name, value in asdict(found).items() if name != "per_replicate"}
+    left_out = ("per_replicate", "threshold")
+    return {name: value for name, value in asdict(found).items() if name not in left_out}
