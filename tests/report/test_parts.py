@@ -10,6 +10,7 @@ from doppeltrace.report import clusters, few, losses, movement, moving, privacy,
 from doppeltrace.report.encoding import packed, plain, unpacked
 from doppeltrace.report.population import choose_places
 from doppeltrace.report.words import clock_time, cut, percent, unbroken
+from doppeltrace.report.zones import zones
 from doppeltrace.utility.summary import Summary
 
 
@@ -58,6 +59,12 @@ def test_busy_hours():
     weight[9:19] = 6
     assert slots.busy_hours(clock, weight) == "09:00–19:00"
     mixed = Clock.from_slots([[0, 2], [1, 3]], instant_seconds=3600, start=dt.datetime(2024, 1, 1))
+    short = Clock.regular(instant_minutes=20, first_hour=9, last_hour=19)
+    weight = np.ones(30)
+    weight[[4, 11, 27]] = 1.6  # single slots that stand out are noise
+    assert slots.busy_hours(short, weight) == "all day"
+    weight[18:24] = 1.6
+    assert slots.busy_hours(short, weight) == "15:00–17:00"
     assert "00:00–01:00, 02:00–03:00" in slots.busy_hours(mixed, np.array([9.0, 1.0]))
 
 
@@ -273,5 +280,40 @@ def test_users_per_slot_and_place(tiny, monkeypatch):
 def test_clusters_by_their_distance():
     words = [clusters.verdict(tv, 0.8) for tv in (0.2, 0.21, 0.59, 0.61)]
     assert words == ["survived", "blurred", "blurred", "lost"]
-    assert clusters._title("09:00–11:00", [], ["x", "y", "z"]) == "09:00–11:00: often at x, y"
-    assert clusters._title("all day", [("food", 0.5, 0.1)], ["x"]) == "All day: food"
+    assert clusters.verdict(0.08, 0.09) == "like all users"
+
+
+@pytest.mark.parametrize(
+    ("kind", "where", "title"),
+    [
+        ([], [], "Often at x, y, busiest 09:00–11:00"),
+        ([], ["north", "centre"], "North and centre, busiest 09:00–11:00"),
+        (["food"], [], "Food, busiest 09:00–11:00"),
+        (["food", "park", "pier"], ["east"], "Food, park in the east, busiest 09:00–11:00"),
+    ],
+)
+def test_titles_of_clusters(kind, where, title):
+    shares = ([(name, 0.5, 0.1) for name in names] for names in (kind, where))
+    assert clusters._title("09:00–11:00", *shares, ["x", "y", "z"]) == title
+
+
+def test_clusters_with_one_title_are_told_apart(small_run, monkeypatch):
+    monkeypatch.setattr(clusters, "STANDS_OUT", 2.0)
+    monkeypatch.setattr(clusters, "_title", lambda *_: "Everywhere, all day")
+    counts = clusters.count_clusters(small_run.train, small_run.released, small_run.factors)
+    found = clusters.clusters(counts, small_run.train, np.arange(36))
+    assert len({c.title for c in found}) == 3
+    assert all(c.title.startswith("Everywhere, all day, often at ") for c in found)
+    assert "More than others" not in found[0].description
+
+
+def test_zones_by_hand():
+    lat = np.array([60.0, 60.0, 60.1, 60.2, 60.0, 59.7, 60.0])
+    lng = np.array([20.0, 20.01, 20.2, 20.0, 20.4, 20.0, 19.6])
+    counts = np.array([3, 0, 1, 1, 1, 1, 1])
+    places = Places(np.arange(7), lat, lng)
+    # a degree of longitude is half as long there, so 0.1 N 0.2 E lies in the north-east
+    assert zones(places, counts).tolist() == [
+        "centre", "centre", "north-east", "north", "east", "south", "west",
+    ]  # fmt: skip
+    assert set(zones(places, np.array([0, 0, 0, 0, 0, 9, 0]))) >= {"north-west"}

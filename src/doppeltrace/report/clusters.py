@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 from doppeltrace.factorize.state import Factors
 from doppeltrace.report.encoding import packed, plain
 from doppeltrace.report.losses import KEPT, LOST
-from doppeltrace.report.slots import busy_hours
+from doppeltrace.report.slots import ALL_DAY, busy_hours
 from doppeltrace.report.words import cut, percent
+from doppeltrace.report.zones import zones
 from doppeltrace.traces import Places, SyntheticTraces, Traces
 from doppeltrace.utility.clusters import cluster_members, place_counts
 from doppeltrace.utility.mobility import haversine_km
@@ -24,10 +26,16 @@ NAMED = 3
 NEARLY_ALL = 0.9
 """Share of a cluster's events whose distance from the centre is its spread."""
 STANDS_OUT = 0.05
-"""A category is named if its share in the cluster exceeds its share overall by this."""
+"""A category or zone is named if its share in the cluster exceeds that overall by this."""
+NAMED_ZONES = 2
 NAME_LENGTH = 24
 """Longer names of places and categories are cut where several stand in a row."""
-SURVIVED, BLURRED, GONE = "survived", "blurred", "lost"
+SURVIVED, BLURRED, GONE, NO_GROUP = "survived", "blurred", "lost", "like all users"
+LEAST_OWN = 0.1
+"""A cluster nearer than this to all users together has too little of its own to be lost."""
+
+Share = tuple[str, float, float]
+"""A category or zone, its share of the cluster's events, and of all users' events."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +48,10 @@ class Cluster:
     hours : (slots,) the factor's column of D, as shares.
     places, next_places : (place, share) of the largest entries of its columns of B and C.
     scale, real, synthetic : events of its members per shown place, as `encoding.packed`.
-    tv, uniform_tv : total variation between its members' training and synthetic events, and
-        what the uniform distribution would get.
-    verdict : "survived", "blurred" or "lost", by the first as a part of the second.
+    tv, everyone_tv : total variation of its members' training events from their synthetic
+        ones, and from the training events of all users together.
+    verdict : "survived", "blurred" or "lost", by the first as a part of the second, or "like
+        all users".
     spread_km : radius around their centre that holds nine tenths of the members' events.
     title, description : in words.
     """
@@ -56,7 +65,7 @@ class Cluster:
     real: str
     synthetic: str
     tv: float
-    uniform_tv: float
+    everyone_tv: float
     verdict: str
     spread_km: float
     title: str
@@ -141,7 +150,8 @@ def clusters(counts: ClusterCounts, train: Traces, shown: NDArray[np.int64]) -> 
     everywhere = np.bincount(train.location, minlength=len(train.places))
     real, made = distributions(counts.real), distributions(counts.made)
     tv = total_variation(real, made)
-    uniform = total_variation(real, np.full_like(real, 1.0 / real.shape[1]))
+    everyone = total_variation(real, np.broadcast_to(distributions(everywhere), real.shape))
+    zone = zones(train.places, everywhere)
     found = []
     for c in range(len(real)):
         p, q = real[c, shown], made[c, shown] * (counts.made[c].sum() > 0)
@@ -149,34 +159,37 @@ def clusters(counts: ClusterCounts, train: Traces, shown: NDArray[np.int64]) -> 
         spread = spread_km(train.places, counts.real[c])
         hours = busy_hours(train.clock, counts.hours[c])
         kind = categories(train.places, counts.real[c], everywhere)
-        top = top_places(counts.first[c])[:NAMED]
-        names = [cut(str(train.places.labels[x]), NAME_LENGTH) for x, _ in top]
+        where = standing_out(zone, counts.real[c], everywhere)[:NAMED_ZONES]
+        top = top_places(counts.first[c])
+        names = [_name(train.places, place) for place, _ in top[:NAMED]]
         found.append(
             Cluster(
                 users=counts.size,
                 traces=int(counts.traces[c]),
                 hours=plain(counts.hours[c]),
-                places=top_places(counts.first[c]),
+                places=top,
                 next_places=top_places(counts.then[c]),
                 scale=scale,
                 real=packed(p, scale),
                 synthetic=packed(q, scale),
                 tv=float(tv[c]),
-                uniform_tv=float(uniform[c]),
-                verdict=verdict(float(tv[c]), float(uniform[c])),
+                everyone_tv=float(everyone[c]),
+                verdict=verdict(float(tv[c]), float(everyone[c])),
                 spread_km=spread,
-                title=_title(hours, kind, names),
-                description=_description(hours, spread, names, kind),
+                title=_title(hours, kind, where, names),
+                description=_description(hours, spread, kind, where, names),
             )
         )
-    return found
+    return _told_apart(found, [_name(train.places, c.places[0][0]) for c in found])
 
 
-def verdict(tv: float, uniform_tv: float) -> str:
+def verdict(tv: float, everyone_tv: float) -> str:
     """Return whether a cluster survived, by the bounds that scores have: `KEPT` and `LOST`."""
-    if tv <= KEPT * uniform_tv:
+    if everyone_tv < LEAST_OWN:
+        return NO_GROUP
+    if tv <= KEPT * everyone_tv:
         return SURVIVED
-    return BLURRED if tv < LOST * uniform_tv else GONE
+    return BLURRED if tv < LOST * everyone_tv else GONE
 
 
 def spread_km(places: Places, counts: NDArray[np.int64]) -> float:
@@ -192,38 +205,82 @@ def spread_km(places: Places, counts: NDArray[np.int64]) -> float:
 
 def categories(
     places: Places, counts: NDArray[np.int64], everywhere: NDArray[np.int64]
-) -> list[tuple[str, float, float]]:
-    """Return (category, share in the cluster, share overall) of those that stand out."""
-    if places.category is None or counts.sum() == 0:
+) -> list[Share]:
+    """Return the categories that stand out, at most `NAMED`; none if places have none."""
+    if places.category is None:
         return []
-    names, kind = np.unique(places.category.astype(str), return_inverse=True)
+    return standing_out(places.category.astype(str), counts, everywhere)
+
+
+def standing_out(
+    names: NDArray[np.str_], counts: NDArray[np.int64], everywhere: NDArray[np.int64]
+) -> list[Share]:
+    """Return the names with clearly more of the cluster's events than of all, most first.
+
+    Parameters
+    ----------
+    names : (n_places,) category or zone of each place.
+    counts, everywhere : (n_places,) events of the cluster and of all users.
+    """
+    if counts.sum() == 0:
+        return []
+    kinds, kind = np.unique(names, return_inverse=True)
     own, overall = (
-        distributions(np.bincount(kind, x, minlength=len(names))) for x in (counts, everywhere)
+        distributions(np.bincount(kind, x, minlength=len(kinds))) for x in (counts, everywhere)
     )
     order = np.argsort(overall - own, kind="stable")[:NAMED]
     return [
-        (cut(str(names[i]), NAME_LENGTH), float(own[i]), float(overall[i]))
+        (cut(str(kinds[i]), NAME_LENGTH), float(own[i]), float(overall[i]))
         for i in order
         if own[i] - overall[i] >= STANDS_OUT
     ]
 
 
-def _title(hours: str, kind: list[tuple[str, float, float]], names: list[str]) -> str:
-    """Return a few words: what stands out, and when."""
-    what = ", ".join(name for name, _, _ in kind[:2]) or f"often at {', '.join(names[:2])}"
-    return f"{hours[0].upper()}{hours[1:]}: {what}"
+def _name(places: Places, place: int) -> str:
+    label = cut(str(places.labels[place]), NAME_LENGTH)
+    if places.category is None:
+        return label
+    return f"{label} ({cut(str(places.category[place]), NAME_LENGTH)})"
+
+
+def _title(hours: str, kind: list[Share], where: list[Share], names: list[str]) -> str:
+    """Return a few words: what stands out, where, and when."""
+    what = ", ".join(name for name, _, _ in kind[:2])
+    area = " and ".join(name for name, _, _ in where)
+    if what and area:
+        what = f"{what} in the {area}"
+    words = what or area or f"often at {', '.join(names[:2])}"
+    return f"{words[0].upper()}{words[1:]}, {_when(hours)}"
+
+
+def _when(hours: str) -> str:
+    return hours if hours == ALL_DAY else f"busiest {hours}"
 
 
 def _description(
-    hours: str, spread: float, names: list[str], kind: list[tuple[str, float, float]]
+    hours: str, spread: float, kind: list[Share], where: list[Share], names: list[str]
 ) -> str:
-    """Return one or two sentences."""
-    parts = [
-        f"The model’s hours for it: {hours}.",
-        f"Nine in ten real events lie within {spread:.1f} km of the centre.",
+    """Return a few short sentences."""
+    more = "; ".join(
+        words
+        + ", ".join(f"{name} ({percent(a)}, all users {percent(b)})" for name, a, b in shares)
+        for words, shares in (("at ", kind), ("in the ", where))
+        if shares
+    )
+    when = _when(hours)
+    parts = [f"More than others {more}."] if more else []
+    parts += [
+        f"{when[0].upper()}{when[1:]} in the model.",
+        f"Nine in ten real events lie within {spread:.1f} km of their centre.",
         f"Typical places: {', '.join(names)}.",
     ]
-    if kind:
-        more = ", ".join(f"{name} ({percent(a)}; all users {percent(b)})" for name, a, b in kind)
-        parts.append(f"More than others at: {more}.")
     return " ".join(parts)
+
+
+def _told_apart(found: list[Cluster], typical: list[str]) -> list[Cluster]:
+    """Return the clusters, those with the title of another with a typical place in theirs."""
+    times = Counter(c.title for c in found)
+    return [
+        replace(c, title=f"{c.title}, often at {place}") if times[c.title] > 1 else c
+        for c, place in zip(found, typical, strict=True)
+    ]

@@ -39,7 +39,7 @@ from doppeltrace.scorecard import Scorecard
 from doppeltrace.traces import SyntheticTraces, Traces
 from doppeltrace.utility.summary import Summary
 
-FORMAT = 2
+FORMAT = 3
 """Raised when the page can no longer be made from older findings."""
 
 

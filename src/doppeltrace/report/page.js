@@ -225,7 +225,7 @@
     function show() {
       const c = clusters[chosen], [real, synthetic] = shares[chosen];
       by("cluster-title").textContent = `Cluster ${chosen + 1} · ${c.title}`;
-      by("cluster-text").textContent = `${c.description} The ${c.users.toLocaleString("en")} training users with most of it gave ${c.traces.toLocaleString("en")} released traces; their real and synthetic events are ${c.tv.toFixed(3)} apart (total variation; uniform: ${c.uniform_tv.toFixed(3)}): ${c.verdict}.`;
+      by("cluster-text").textContent = `${c.description} The ${c.users.toLocaleString("en")} training users with most of it gave ${c.traces.toLocaleString("en")} released traces; their real and synthetic events are ${c.tv.toFixed(3)} apart (total variation), where all training users together are ${c.everyone_tv.toFixed(3)} away: ${c.verdict}.`;
       maps[0].showShares(real, c.scale, `Map of the real events of cluster ${chosen + 1}. Busiest: ${inWords(real)}.`);
       maps[1].showShares(synthetic, c.scale, `Map of the synthetic events of cluster ${chosen + 1}. Busiest: ${inWords(synthetic)}.`);
       shareLegend(by("legend-cluster"), "share of the cluster’s events", c.scale);

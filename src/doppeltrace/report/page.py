@@ -10,6 +10,7 @@ from string import Template
 from typing import Any
 
 from doppeltrace.report.attack_section import LIMITS, PROMISE, attacks, pass_rate_words
+from doppeltrace.report.clusters import LEAST_OWN
 from doppeltrace.report.few import LEAST_USERS
 from doppeltrace.report.loss_section import losses, reference
 from doppeltrace.report.losses import KEPT, LOST
@@ -128,7 +129,7 @@ def _clusters(found: Mapping[str, Any]) -> str:
     items = "".join(
         f'<label><input type="radio" name="cluster" value="{i}"{" checked" * (i == 0)}>'
         f"<strong>{i + 1}</strong><span>{escape(c['title'])}</span>"
-        f"<small>{c['verdict']}, {c['tv']:.3f} apart</small>"
+        f"<small>{c['verdict']}</small>"
         f"<p>{escape(c['description'])}</p></label>"
         for i, c in enumerate(clusters)
     )
@@ -136,10 +137,12 @@ def _clusters(found: Mapping[str, Any]) -> str:
         f"<p>The model describes users by {len(clusters)} factors, each with places and hours of "
         f"its own. A factor’s cluster is the tenth of the training users ({users:,}) with most "
         "of it; a user can belong to several, or to none. <em>Real</em> in this section are these "
-        "training users’ own events, <em>synthetic</em> the events of the traces made from them. "
-        "How far apart the two are is their total variation: up to "
-        f"{percent(KEPT)} of what a uniform guess gets, the cluster survived; from "
-        f"{percent(LOST)} on it is lost; between, it is blurred.</p>"
+        "training users’ own events, <em>synthetic</em> the events of the traces made from them."
+        "</p><p class=small>A cluster survived if its synthetic events are at most "
+        f"{percent(KEPT)} as far from its real ones as the events of all training users "
+        f"together; from {percent(LOST)} on it is lost; between, it is blurred. What is nearer "
+        f"than {LEAST_OWN:g} to all users has little of its own to lose. The centre is where the "
+        "third of all events lies that is nearest to their middle.</p>"
         f'<fieldset class="cluster-list"><legend>Pick a cluster</legend>{items}</fieldset>'
     )
 

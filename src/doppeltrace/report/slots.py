@@ -13,11 +13,13 @@ WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 WEEK_SECONDS = 7 * DAY_SECONDS
 MOST_RANGES = 3
 
+ALL_DAY = "all day"
 BUSY = 1.15
 """Slots with this many times the mean weight are busy."""
 SHOWN_RUNS = 2
 LEAST_WEIGHT = 0.08
 """A run of busy slots with less of the weight is not worth naming."""
+SMOOTH_SECONDS = 3600
 PAUSE_SECONDS = 5400
 """Runs no further apart than this are one."""
 
@@ -30,23 +32,29 @@ def slot_labels(clock: Clock) -> list[str]:
 def busy_hours(clock: Clock, weight: NDArray[np.float64]) -> str:
     """Return the hours with clearly more weight than the mean: "08:00–10:00 and 18:00–20:00".
 
-    Weights are smoothed over three neighbouring slots first. At most `SHOWN_RUNS` runs are
-    named, the heaviest; "all day" if no slot stands out.
+    Weights are smoothed first, over an hour or one slot to either side: single short slots are
+    noise. At most `SHOWN_RUNS` runs are named, the heaviest; "all day" if no slot stands out.
 
     Parameters
     ----------
     weight : (n_slots,) not negative.
     """
-    smooth = np.convolve(np.pad(weight, 1, mode="edge"), [0.25, 0.5, 0.25], mode="valid")
+    slot_seconds = clock.n_instants * clock.instant_seconds / clock.n_slots
+    smooth = _smooth(weight, reach=max(1, round(SMOOTH_SECONDS / slot_seconds)))
     busy = np.flatnonzero((smooth > BUSY * smooth.mean()) & (weight > weight.mean()))
     if len(busy) and not _regular(clock):
         return _heaviest_slots(clock, weight)
-    slot_seconds = clock.n_instants * clock.instant_seconds / clock.n_slots
     runs = _runs(busy, pause=int(PAUSE_SECONDS / slot_seconds))
     share = {run: weight[run[0] : run[1] + 1].sum() / weight.sum() for run in runs}
     runs = sorted((run for run in runs if share[run] >= LEAST_WEIGHT), key=lambda r: -share[r])
     words = [_run_words(clock, *run) for run in sorted(runs[:SHOWN_RUNS])]
-    return " and ".join(words) if words else "all day"
+    return " and ".join(words) if words else ALL_DAY
+
+
+def _smooth(weight: NDArray[np.float64], reach: int) -> NDArray[np.float64]:
+    """Return the means with weights that fall evenly to 0 beyond `reach` slots to either side."""
+    window = 1.0 + reach - np.abs(np.arange(-reach, reach + 1))
+    return np.convolve(np.pad(weight, reach, mode="edge"), window / window.sum(), mode="valid")
 
 
 def _regular(clock: Clock) -> bool:
