@@ -18,8 +18,8 @@ BUSY = 1.15
 """Slots with this many times the mean weight are busy."""
 SHOWN_RUNS = 2
 LEAST_WEIGHT = 0.08
-"""A run of busy slots with less of the weight is not worth naming."""
-SMOOTH_SECONDS = 3600
+"""A run of busy slots with less of the weight, or shorter than an hour, is not worth naming."""
+LEAST_SECONDS = SMOOTH_SECONDS = 3600
 PAUSE_SECONDS = 5400
 """Runs no further apart than this are one."""
 
@@ -46,7 +46,13 @@ def busy_hours(clock: Clock, weight: NDArray[np.float64]) -> str:
         return _heaviest_slots(clock, weight)
     runs = _runs(busy, pause=int(PAUSE_SECONDS / slot_seconds))
     share = {run: weight[run[0] : run[1] + 1].sum() / weight.sum() for run in runs}
-    runs = sorted((run for run in runs if share[run] >= LEAST_WEIGHT), key=lambda r: -share[r])
+    long = [
+        (first, last)
+        for first, last in runs
+        if share[first, last] >= LEAST_WEIGHT
+        and (last + 1 - first) * slot_seconds >= LEAST_SECONDS
+    ]
+    runs = sorted(long, key=lambda run: -share[run])
     words = [_run_words(clock, *run) for run in sorted(runs[:SHOWN_RUNS])]
     return " and ".join(words) if words else ALL_DAY
 
