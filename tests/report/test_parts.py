@@ -63,7 +63,9 @@ def test_busy_hours():
     weight = np.ones(30)
     weight[[4, 11, 27]] = 1.6  # single slots that stand out are noise
     assert slots.busy_hours(short, weight) == "all day"
-    weight[18:24] = 1.6
+    weight[:2] = 3.0  # so is less than an hour
+    assert slots.busy_hours(short, weight) == "all day"
+    weight[:2], weight[18:24] = 1.0, 1.6
     assert slots.busy_hours(short, weight) == "15:00–17:00"
     assert "00:00–01:00, 02:00–03:00" in slots.busy_hours(mixed, np.array([9.0, 1.0]))
 
@@ -284,22 +286,23 @@ def test_clusters_by_their_distance():
 
 
 @pytest.mark.parametrize(
-    ("kind", "where", "title"),
+    ("kind", "where", "name"),
     [
-        ([], [], "Often at x, y, busiest 09:00–11:00"),
-        ([], ["north", "centre"], "North and centre, busiest 09:00–11:00"),
-        (["food"], [], "Food, busiest 09:00–11:00"),
-        (["food", "park", "pier"], ["east"], "Food, park in the east, busiest 09:00–11:00"),
+        ([], [], "Often at x, y"),
+        ([], ["north", "centre"], "North and centre"),
+        (["food"], [], "Food"),
+        (["food", "park", "pier"], ["east"], "Food, park in the east"),
     ],
 )
-def test_titles_of_clusters(kind, where, title):
+def test_names_of_clusters(kind, where, name):
     shares = ([(name, 0.5, 0.1) for name in names] for names in (kind, where))
-    assert clusters._title("09:00–11:00", *shares, ["x", "y", "z"]) == title
+    assert clusters._name(*shares, ["x", "y", "z"]) == name
 
 
 def test_clusters_with_one_title_are_told_apart(small_run, monkeypatch):
     monkeypatch.setattr(clusters, "STANDS_OUT", 2.0)
-    monkeypatch.setattr(clusters, "_title", lambda *_: "Everywhere, all day")
+    monkeypatch.setattr(clusters, "_name", lambda *_: "Everywhere")
+    monkeypatch.setattr(clusters, "_when", lambda _: "all day")
     counts = clusters.count_clusters(small_run.train, small_run.released, small_run.factors)
     found = clusters.clusters(counts, small_run.train, np.arange(36))
     assert len({c.title for c in found}) == 3

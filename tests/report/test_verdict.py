@@ -73,5 +73,11 @@ def test_the_rate_stands_beside_blind_guessing():
     assert "5.0 times what blind guessing gets (0.20 %)" in text
 
 
+def test_nothing_is_held_back_if_all_passed():
+    assert "80\u00a0% of the traces made passed" in judge(FINE).reasons[0].text
+    text = judge(changed("account", released=100)).reasons[0].text
+    assert "All traces that were made passed." in text and "held back" not in text
+
+
 def test_nothing_to_publish():
     assert "nothing to publish" in judge(changed("account", released=0)).sentence

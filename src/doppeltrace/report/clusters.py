@@ -21,7 +21,7 @@ from doppeltrace.utility.mobility import haversine_km
 from doppeltrace.utility.population import distributions, total_variation
 from doppeltrace.utility.summary import CHUNK
 
-TOP_PLACES = 8
+TOP_PLACES = 5
 NAMED = 3
 NEARLY_ALL = 0.9
 """Share of a cluster's events whose distance from the centre is its spread."""
@@ -53,7 +53,7 @@ class Cluster:
     verdict : "survived", "blurred" or "lost", by the first as a part of the second, or "like
         all users".
     spread_km : radius around their centre that holds nine tenths of the members' events.
-    title, description : in words.
+    name, title, description : in words: what and where; also when; and with figures.
     """
 
     users: int
@@ -68,6 +68,7 @@ class Cluster:
     everyone_tv: float
     verdict: str
     spread_km: float
+    name: str
     title: str
     description: str
 
@@ -161,7 +162,8 @@ def clusters(counts: ClusterCounts, train: Traces, shown: NDArray[np.int64]) -> 
         kind = categories(train.places, counts.real[c], everywhere)
         where = standing_out(zone, counts.real[c], everywhere)[:NAMED_ZONES]
         top = top_places(counts.first[c])
-        names = [_name(train.places, place) for place, _ in top[:NAMED]]
+        names = [_place(train.places, place) for place, _ in top[:NAMED]]
+        name = _name(kind, where, names)
         found.append(
             Cluster(
                 users=counts.size,
@@ -176,11 +178,12 @@ def clusters(counts: ClusterCounts, train: Traces, shown: NDArray[np.int64]) -> 
                 everyone_tv=float(everyone[c]),
                 verdict=verdict(float(tv[c]), float(everyone[c])),
                 spread_km=spread,
-                title=_title(hours, kind, where, names),
+                name=name,
+                title=f"{name}, {_when(hours)}",
                 description=_description(hours, spread, kind, where, names),
             )
         )
-    return _told_apart(found, [_name(train.places, c.places[0][0]) for c in found])
+    return _told_apart(found, [_place(train.places, c.places[0][0]) for c in found])
 
 
 def verdict(tv: float, everyone_tv: float) -> str:
@@ -236,21 +239,21 @@ def standing_out(
     ]
 
 
-def _name(places: Places, place: int) -> str:
+def _place(places: Places, place: int) -> str:
     label = cut(str(places.labels[place]), NAME_LENGTH)
     if places.category is None:
         return label
     return f"{label} ({cut(str(places.category[place]), NAME_LENGTH)})"
 
 
-def _title(hours: str, kind: list[Share], where: list[Share], names: list[str]) -> str:
-    """Return a few words: what stands out, where, and when."""
+def _name(kind: list[Share], where: list[Share], names: list[str]) -> str:
+    """Return a few words: what stands out, and where."""
     what = ", ".join(name for name, _, _ in kind[:2])
     area = " and ".join(name for name, _, _ in where)
     if what and area:
         what = f"{what} in the {area}"
     words = what or area or f"often at {', '.join(names[:2])}"
-    return f"{words[0].upper()}{words[1:]}, {_when(hours)}"
+    return f"{words[0].upper()}{words[1:]}"
 
 
 def _when(hours: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from doppeltrace.report.losses import NO_YARDSTICK, NOT_COMPARABLE, RULES, WORDS, verdict
+from doppeltrace.report.losses import NO_YARDSTICK, NOT_COMPARABLE, RULES, verdict
 from doppeltrace.report.words import clock_time, percent, unbroken
 
 WITHOUT_TESTING_USERS = (
@@ -31,11 +31,14 @@ def losses(found: Mapping[str, Any]) -> str:
     if not rows:
         return '<p class="notice">Nothing was released, so there is nothing to score.</p>'
     tested = found["reference"] == "testing"
-    notes = "".join(f"<li>{escape(unbroken(note))}</li>" for note in (*RULES, *found["notes"]))
+    meanings = [f"{row['label']}: {row['meaning']}." for row in rows]
+    notes = "".join(
+        f"<li>{escape(unbroken(note))}</li>" for note in (*meanings, *RULES, *found["notes"])
+    )
     body = "".join(_row(row, tested) for row in rows)
     return (
-        f"{'' if tested else WITHOUT_TESTING_USERS}<p>{_summary(rows, found['reference'])}</p>"
-        f"<p class=small>Every figure is a distance from {reference(found)}: smaller is better. "
+        f"{'' if tested else WITHOUT_TESTING_USERS}{_reasons(rows, found['reference'])}"
+        f"<p>Every figure is a distance from {reference(found)}: smaller is better. "
         "It means something beside two others: that of the <em>training</em> users, which is what "
         "real users of another sample get (smoothed traces can come nearer), and that of a "
         "<em>uniform</em> guess, which knows nothing.</p>"
@@ -48,21 +51,19 @@ def losses(found: Mapping[str, Any]) -> str:
     )
 
 
-def _summary(rows: Sequence[Mapping[str, Any]], users: str) -> str:
+def _reasons(rows: Sequence[Mapping[str, Any]], users: str) -> str:
+    """Return why some properties have no yardstick or cannot be compared."""
     reasons = {
-        NO_YARDSTICK: f" (the training users are hardly nearer to the {users} users than a "
-        "uniform guess, so these data cannot tell)",
-        NOT_COMPARABLE: " (the real traces have too many gaps)",
+        NO_YARDSTICK: f"the training users are hardly nearer to the {users} users than a uniform "
+        "guess, so these data cannot tell",
+        NOT_COMPARABLE: "the real traces have too many gaps",
     }
-    lines = []
-    for word in (*WORDS, *reasons):
-        names = [row["plain"] for row in rows if row["verdict"] == word]
-        if names:
-            text = "; ".join(name[0].lower() + name[1:] for name in names)
-            lines.append(
-                f"<strong>{word.capitalize()}{reasons.get(word, '')}:</strong> {escape(text)}."
-            )
-    return "<br>".join(lines)
+    words = {row["verdict"] for row in rows}
+    return "".join(
+        f"<p><strong>{word.capitalize()}:</strong> {why}.</p>"
+        for word, why in reasons.items()
+        if word in words
+    )
 
 
 def _row(row: Mapping[str, Any], tested: bool) -> str:
@@ -82,12 +83,12 @@ def _row(row: Mapping[str, Any], tested: bool) -> str:
         beyond = ' class="beyond"' if lost > 1 else ""
         track = f'<span class="track"><i{beyond} style="left:{at:.1%}"></i></span>'
         if row["verdict"] != verdict(lost):
-            word += ", by the means"
+            word += ": the means differ"
         else:
             word += ", worse than uniform" if lost > 1 else ", nearer than training" * (lost < 0)
     return (
-        f'<tr><th scope="row">{escape(row["plain"])}<small>{escape(row["label"])}: '
-        f"{escape(row['meaning'])}</small>{_means(row)}</th>{cells}"
+        f'<tr><th scope="row">{escape(row["plain"])}<small>{escape(row["label"])}</small>'
+        f"{_means(row)}</th>{cells}"
         f'<td class="scale-cell">{track}</td><td class="text word">{word}</td></tr>'
     )
 

@@ -12,12 +12,18 @@ from typing import Any
 from doppeltrace.report.attack_section import LIMITS, PROMISE, attacks, pass_rate_words
 from doppeltrace.report.clusters import LEAST_OWN
 from doppeltrace.report.few import LEAST_USERS
+from doppeltrace.report.in_short import in_short
 from doppeltrace.report.loss_section import losses, reference
 from doppeltrace.report.losses import KEPT, LOST
-from doppeltrace.report.verdict import AMBER, GREEN, RED, RULES, judge
-from doppeltrace.report.words import percent
+from doppeltrace.report.publication import SETTINGS
+from doppeltrace.report.verdict import BADGES, RULES, judge
+from doppeltrace.report.words import percent, unbroken
 
-BADGES = {GREEN: "✓ fine", AMBER: "! look", RED: "✕ stop"}
+TESTED = {
+    "k": "plausible users, k",
+    "eta": "likelihoods within e^η, η",
+    "verifiers": "users compared",
+}
 
 
 def render(found: Mapping[str, Any]) -> str:
@@ -27,7 +33,7 @@ def render(found: Mapping[str, Any]) -> str:
     return Template(_file("page.html")).substitute(
         title=escape(account["title"]),
         style=_file("style.css"),
-        lead=_lead(found),
+        in_short=in_short(found),
         verdict=_verdict(found),
         losses=losses(found),
         reference=reference(found),
@@ -57,27 +63,15 @@ def _file(name: str) -> str:
     return files("doppeltrace.report").joinpath(name).read_text("utf-8")
 
 
-def _lead(found: Mapping[str, Any]) -> str:
-    account = found["account"]
-    users = found["privacy"]["users"]
-    return (
-        f"<strong>{account['released']:,}</strong> synthetic traces released, of "
-        f"{account['made']:,} made from {users:,} users; {found['places']['total']:,} places, "
-        f"{len(found['slots']):,} time slots."
-    )
-
-
 def _verdict(found: Mapping[str, Any]) -> str:
-    verdict = judge(found)
     reasons = "".join(
         f'<li><span class="badge {r.level}">{BADGES[r.level]}</span>'
-        f"<div><h3>{escape(r.title)}</h3><p>{escape(r.text)}</p></div></li>"
-        for r in verdict.reasons
+        f"<div><h3>{escape(r.title)}</h3><p>{escape(unbroken(r.text))}</p></div></li>"
+        for r in judge(found).reasons
     )
     rules = "".join(f"<li>{escape(rule)}</li>" for rule in RULES)
     return (
-        f'<p class="verdict {verdict.level}">{BADGES[verdict.level][0]} '
-        f'{escape(verdict.sentence)}</p><ul class="reasons">{reasons}</ul>'
+        f'<ul class="reasons">{reasons}</ul>'
         "<details data-print><summary>The rules behind this</summary>"
         f"<ul>{rules}</ul><p>The figures are evidence about some attacks, not proof against "
         "all. Whether a risk may be taken is for the data holder to decide.</p></details>"
@@ -159,11 +153,16 @@ def _made(found: Mapping[str, Any]) -> str:
     }
     blocks = (
         ("What", {**counts, **account["input"]}),
-        ("Settings", account["settings"]),
+        ("Settings", {_setting(name): text for name, text in account["settings"].items()}),
         ("Time and memory", account["effort"]),
     )
     body = "".join(f"<div><h3>{name}</h3>{_pairs(values)}</div>" for name, values in blocks)
     return f'<div class="columns">{body}</div>'
+
+
+def _setting(name: str) -> str:
+    """Return a setting in the words of the public page, where those have some for it."""
+    return {**SETTINGS, **TESTED}.get(name.replace(" ", "_"), name)
 
 
 def _pairs(values: Mapping[str, str]) -> str:

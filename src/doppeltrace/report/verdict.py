@@ -9,6 +9,7 @@ from typing import Any
 from doppeltrace.report.words import INTERVAL, percent
 
 GREEN, AMBER, RED = "green", "amber", "red"
+BADGES = {GREEN: "✓ fine", AMBER: "! look", RED: "✕ stop"}
 
 LEAST_K, MOST_ETA = 10, 1.0
 NAMED_AMBER, NAMED_RED = 0.05, 0.20
@@ -53,7 +54,7 @@ class Verdict:
 
 SENTENCES = {
     GREEN: "Nothing that was measured speaks against publishing the traces.",
-    AMBER: "Publish only after weighing the points marked “look”.",
+    AMBER: "Publish only after weighing what is marked “look”.",
     RED: "Do not publish these traces as they are.",
 }
 
@@ -87,11 +88,16 @@ def _tested(account: Mapping[str, Any]) -> Reason:
         return Reason(RED, "Deniability test", text)
     level = GREEN if k >= LEAST_K and eta <= MOST_ETA else AMBER
     share = account["released"] / account["made"]
+    passed = (
+        "All traces that were made passed"
+        if share == 1
+        else f"{percent(share)} of the traces made passed and were released; the others were "
+        "held back"
+    )
     kind = "randomized " if account["randomized"] else ""
     text = (
         f"Each released trace passed the {kind}test: at least {k:,} input users would have made "
-        f"it about equally likely (k = {k:,}, η = {eta:g}). {percent(share)} of the traces made "
-        "passed and were released; the others were held back."
+        f"it about equally likely (k = {k:,}, η = {eta:g}). {passed}."
     )
     if account["randomized"]:
         text = text.replace(f"at least {k:,}", f"about {k:,} or more (k is blurred by noise)")
