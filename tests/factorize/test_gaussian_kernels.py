@@ -5,7 +5,7 @@ import pytest
 
 from doppeltrace import _stream_kernels, streams
 from doppeltrace.factorize import _kernels as kernels
-from doppeltrace.factorize import gaussian
+from doppeltrace.factorize import sums
 from doppeltrace.tensors import SparseTensor
 
 FLOAT32 = {"rtol": 2e-4, "atol": 2e-4}  # sums of some hundred products in single precision
@@ -61,13 +61,13 @@ def test_gather_sums_products_of_rows(z, elements):
     left, right = rng.normal(size=(9, z)), rng.normal(size=(7, z))
     tensor = _tensor(rng, (1, 9, 7), [elements + 3])  # the kernel takes only a stretch of it
     stretch = slice(2, 2 + elements)
-    a, b = gaussian._padded(left), gaussian._padded(right)
-    gram = np.zeros((1, gaussian._gram_size(a.shape[1])), np.float32)
+    a, b = sums.padded(left), sums.padded(right)
+    gram = np.zeros((1, sums.gram_size(a)), np.float32)
     moment = np.zeros(a.shape[1], np.float32)
     blocks = np.empty((2 * kernels._BLOCK, a.shape[1]), np.float32)
     ends = np.array([2 + elements])
     squares = kernels._gather(
-        tensor.row, tensor.column, tensor.count, 2, ends, a, b, gaussian._quads(a),
+        tensor.row, tensor.column, tensor.count, 2, ends, a, b, sums.quads(a),
         blocks, gram, moment,
     )  # fmt: skip
     f = left[tensor.row[stretch]] * right[tensor.column[stretch]]
@@ -88,11 +88,11 @@ def test_users_are_drawn_from_their_conditional(z):
     v = _tensor(rng, (users, places, slots), [0, 6, 0, 21, 9])
     precision, weighted_mean = _hyper(rng, z)
     key = streams.key(3, "twin")
-    pads = [gaussian._padded(m) for m in (b, c, d)]
+    pads = [sums.padded(m) for m in (b, c, d)]
     out, error = np.empty((users, z)), np.empty(users)
     kernels.draw_users(
         0, users, t.offsets, t.row, t.column, t.count, v.offsets, v.row, v.column, v.count,
-        *pads, gaussian._quads(pads[0]), gaussian._gram_size(pads[0].shape[1]),
+        *pads, sums.quads(pads[0]), sums.gram_size(pads[0]),
         alpha, precision, weighted_mean, key, out, error,
     )  # fmt: skip
     f = np.concatenate([b[t.row] * c[t.column], b[v.row] * d[v.column]])
@@ -114,11 +114,11 @@ def test_grams_of_consecutive_stretches_of_any_length():
     first = 2
     ends = first + np.cumsum(lengths)
     rows, columns = rng.integers(0, 9, ends[-1] + 4), rng.integers(0, 7, ends[-1] + 4)
-    a, b = gaussian._padded(left), gaussian._padded(right)
+    a, b = sums.padded(left), sums.padded(right)
     blocks = np.full((2 * kernels._BLOCK, a.shape[1]), np.nan, np.float32)
-    grams = np.ones((len(lengths), gaussian._gram_size(a.shape[1])), np.float32)
+    grams = np.ones((len(lengths), sums.gram_size(a)), np.float32)
     kernels._add_grams(
-        a, rows.astype(np.uint16), b, columns.astype(np.uint16), first, ends, gaussian._quads(a),
+        a, rows.astype(np.uint16), b, columns.astype(np.uint16), first, ends, sums.quads(a),
         blocks, grams,
     )  # fmt: skip
     f = left[rows] * right[columns]
@@ -164,15 +164,15 @@ def test_parts_are_added_once_and_cleared():
 @pytest.mark.parametrize("z", [3, 16])
 def test_scattered_sums_over_several_shards(z):
     rng = np.random.default_rng(20 + z)
-    users, places, slots = 2 * gaussian.SHARD_USERS + 5, 6, 4
+    users, places, slots = 2 * sums.SHARD_USERS + 5, 6, 4
     a, b, c, d = (rng.normal(size=(n, z)) for n in (users, places, places, slots))
     t = _tensor(rng, (users, places, places), rng.integers(0, 9, users))
     v = _tensor(rng, (users, places, slots), rng.integers(0, 9, users))
-    pa, pb, pc, pd = (gaussian._padded(m) for m in (a, b, c, d))
+    pa, pb, pc, pd = (sums.padded(m) for m in (a, b, c, d))
 
-    def assert_sums(n_rows, sums, f, target, value):
-        gram, moment = gaussian._sum_over_shards(pa, n_rows, sums)
-        for row in range(n_rows):
+    def assert_sums(rows, parts, f, target, value):
+        gram, moment = sums.sum_by_user(pa, rows, *parts)
+        for row in range(len(rows)):
             g = f[target == row]
             np.testing.assert_allclose(_matrix(gram[row], z), g.T @ g, rtol=1e-4, atol=1e-3)
             np.testing.assert_allclose(
@@ -181,25 +181,25 @@ def test_scattered_sums_over_several_shards(z):
 
     f_t, f_v = a[_user(t)] * c[t.column], a[_user(v)] * d[v.column]
     assert_sums(
-        places,
+        pb,
         (
-            gaussian._Sum(t.offsets, t.column, t.row, t.count, pc),
-            gaussian._Sum(v.offsets, v.column, v.row, v.count, pd),
+            sums.Part(t.offsets, t.column, t.row, t.count, pc),
+            sums.Part(v.offsets, v.column, v.row, v.count, pd),
         ),
         np.concatenate([f_t, f_v]),
         np.concatenate([t.row, v.row]),
         np.concatenate([t.count, v.count]),
     )  # B
     assert_sums(
-        places,
-        (gaussian._Sum(t.offsets, t.row, t.column, t.count, pb),),
+        pc,
+        (sums.Part(t.offsets, t.row, t.column, t.count, pb),),
         a[_user(t)] * b[t.row],
         t.column,
         t.count,
     )  # C
     assert_sums(
-        slots,
-        (gaussian._Sum(v.offsets, v.row, v.column, v.count, pb),),
+        pd,
+        (sums.Part(v.offsets, v.row, v.column, v.count, pb),),
         a[_user(v)] * b[v.row],
         v.column,
         v.count,

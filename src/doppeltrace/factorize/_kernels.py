@@ -91,7 +91,7 @@ def _gather(row, col, count, first, ends, left, right, quads, blocks, gram, mome
 
 
 @njit(cache=True)
-def _draw_row(gram, moment, alpha, precision, weighted_mean, state, out):
+def draw_row(gram, moment, alpha, precision, weighted_mean, state, out):
     """Draw out (z,) ~ N(μ*, Λ*⁻¹), Λ* = Λ + α gram, Λ* μ* = Λμ + α moment.
 
     Λ* = L Lᵀ; solve L y = Λ*μ*; then Lᵀ x = y + ε gives x = μ* + L⁻ᵀ ε.
@@ -167,7 +167,7 @@ def draw_users(
         ) + _gather(v_row, v_col, v_count, v_first, v_end, b, d, quads, blocks, gram, moment)
         state = np.empty(4, np.uint64)
         seed_stream(key, n, state)
-        _draw_row(gram[0], moment, alpha, precision, weighted_mean, state, out[n])
+        draw_row(gram[0], moment, alpha, precision, weighted_mean, state, out[n])
         error[n] = _squared_error(gram[0], moment, squares, out[n])
 
 
@@ -249,4 +249,4 @@ def draw_rows(first, last, gram, moment, alpha, precision, weighted_mean, key, o
     for r in range(first, last):
         state = np.empty(4, np.uint64)
         seed_stream(key, r, state)
-        _draw_row(gram[r], moment[r], alpha, precision, weighted_mean, state, out[r])
+        draw_row(gram[r], moment[r], alpha, precision, weighted_mean, state, out[r])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from doppeltrace.factorize.cells import Cells, are_full, cells_of
 from doppeltrace.tensors import SparseTensor
 
 
@@ -31,6 +33,13 @@ class Observations:
 
     transitions: SparseTensor
     visits: SparseTensor
+
+    @cached_property
+    def cells(self) -> tuple[Cells, Cells] | None:
+        """The users of each cell of both tensors, or None where cells have few."""
+        if not (are_full(self.transitions) and are_full(self.visits)):
+            return None
+        return cells_of(self.transitions), cells_of(self.visits)
 
 
 @dataclass(frozen=True, eq=False)
