@@ -206,16 +206,16 @@ def test_the_figures_of_the_attacks_are_the_scorecards(browser, demo):
 def test_keyboard_shows_where_it_is(browser, demo):
     browser.open(demo.path)
     reached = []
-    for _ in range(24):
+    for _ in range(32):
         browser.driver.switch_to.active_element.send_keys(Keys.TAB)
         reached.append(
             browser.js(
                 "const e = document.activeElement;"
-                "return [e.id || e.tagName, getComputedStyle(e).outlineStyle]"
+                "return [e.id || e.name || e.tagName, getComputedStyle(e).outlineStyle]"
             )
         )
     names = [name for name, _ in reached]
-    assert {"slot", "earlier", "later", "play", "place", "place-filter"} <= set(names)
+    assert {"slot", "earlier", "later", "play", "place", "place-filter", "cluster"} <= set(names)
     assert all(outline != "none" for _, outline in reached)
 
 

@@ -69,3 +69,41 @@ def test_stays_are_hours_and_minutes(browser, demo):
         ".find((f) => f.textContent.includes('Stay')).querySelector('tbody th').textContent"
     )
     assert stays == "0:20"
+
+
+def test_a_map_without_real_flows_says_why(browser, nyc_page, demo):
+    browser.open(nyc_page.path)
+    flows = nyc_page.found["flows"]
+    assert not any(flow["real"] for flow in flows)  # each of fewer than five users
+    assert browser.attributes("#flows-real path", "class") == []
+    note = browser.text("#flows-note")
+    assert note.startswith("Drawn are no real flow and the 50 strongest synthetic flows;")
+    assert "No flow of the real users has enough of them to be drawn." in note
+    browser.open(demo.path)
+    assert "enough of them" not in browser.text("#flows-note")
+
+
+SMALLEST = """
+const sizes = [...document.querySelectorAll("body *")]
+  .filter((e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim()))
+  .filter((e) => e.getClientRects().length && !e.closest("script, noscript, option"))
+  .map((e) => parseFloat(getComputedStyle(e).fontSize)
+    * (e instanceof SVGElement ? e.ownerSVGElement.getScreenCTM().a : 1));
+return Math.min(...sizes);
+"""
+"""In pixels on the screen: pictures are scaled to the page."""
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("name", ["report.html", "datasheet.html"])
+def test_no_text_is_too_small(browser, demo_folder, name, width):
+    browser.open(demo_folder / name, width=width)
+    assert browser.js(SMALLEST) >= 11.9
+
+
+def test_the_answers_stand_on_the_first_screen(browser, demo):
+    browser.open(demo.path)
+    bottom = browser.js("return document.querySelector('.short').getBoundingClientRect().bottom")
+    assert bottom < 650
+    links = [href for (href,) in browser.attributes(".short a", "href")]
+    assert links == ["#lost", "#clusters", "#made"]

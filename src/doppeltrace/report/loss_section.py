@@ -42,9 +42,11 @@ def losses(found: Mapping[str, Any]) -> str:
         "It means something beside two others: that of the <em>training</em> users, which is what "
         "real users of another sample get (smoothed traces can come nearer), and that of a "
         "<em>uniform</em> guess, which knows nothing.</p>"
-        '<div class="wide"><table class="losses"><thead><tr><th>property</th><th>synthetic</th>'
-        '<th>training</th><th>uniform</th><th class="scale-cell"><span class="track-ends">'
-        '<span>nearer</span><span>farther</span></span></th><th class="text"></th></tr></thead>'
+        '<div class="wide"><table class="losses"><thead><tr><th scope="col">property</th>'
+        '<th scope="col">synthetic</th><th scope="col">training</th><th scope="col">uniform</th>'
+        '<th scope="col" class="scale-cell"><span class="track-ends">'
+        "<span>nearer</span><span>farther</span></span></th>"
+        '<th scope="col" class="text">verdict</th></tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
         f"<details><summary>About these figures, and the rules behind the words</summary>"
         f"<ul>{notes}</ul></details>"

@@ -134,7 +134,9 @@
       new PlaceMap(by(`flows-${kind}`), places).showFlows(top, widest, `of-${kind}`, words);
     }
     const both = flows.filter((f) => f.real !== 0 && f.synthetic > 0).length;
-    by("flows-note").textContent = `The ${drawnFlows.real} strongest real and ${drawnFlows.synthetic} strongest synthetic flows; the thickest line stands for ${percent(widest)} of all moves. Of the ${flows.length} flows in either picture, ${both} occur in both sets.`;
+    const counted = ["real", "synthetic"].map((kind) => (drawnFlows[kind] ? `the ${drawnFlows[kind]} strongest ${kind} flows` : `no ${kind} flow`)).join(" and ");
+    const empty = drawnFlows.real ? "" : " No flow of the real users has enough of them to be drawn.";
+    by("flows-note").textContent = `Drawn are ${counted}; the thickest line stands for ${percent(widest)} of all moves.${empty} Of the ${flows.length} flows in either picture, ${both} occur in both sets.`;
     table(by("flows-table"), ["flow", "real", "synthetic"], flows.map((f) => [`${name(f.origin)} → ${name(f.destination)}`, f.real === null ? FEW : percent(f.real), percent(f.synthetic)]));
   }
 
@@ -185,6 +187,7 @@
   // ------------------------------------------------------------------ visit-fractions
   function showVisits() {
     const select = by("place"), filter = by("place-filter");
+    if (places.category) filter.placeholder = "name or category";
     function fill() {
       const wanted = filter.value.trim().toLowerCase();
       const options = visits.map((v, i) => [name(v.place), i]).filter(([label]) => label.toLowerCase().includes(wanted))
@@ -206,7 +209,7 @@
       by("place-figures").textContent = v.tv === null
         ? `${name(v.place)}: too few visitors with enough events to compare. ${behind}`
         : `${name(v.place)}: total variation ${v.tv.toFixed(3)} between the two distributions (0 equal, 1 nothing in common). ${behind}`;
-      const labels = real.map((_, i) => `${Math.round(100 * i / 24)}`);
+      const labels = real.map((_, i) => (i % 6 ? "" : `${100 * i / 24}`));
       histogram(by("place-chart"), { labels, real, synthetic, stems: true, unit: "part of a visitor’s events at this place, %" },
         `Distribution of the part of their events that visitors give to ${name(v.place)}. Bars are real, points synthetic.`, { height: 220, bottom: 40 });
       table(by("place-table"), ["part of the events", "real", "synthetic"], real.map((share, i) => [`${Math.round(100 * i / 24)} to ${Math.round(100 * (i + 1) / 24)} %`, percent(share), percent(synthetic[i])]));

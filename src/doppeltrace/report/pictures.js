@@ -158,9 +158,10 @@ function yAxis(box, most, format) {
 
 function xTicks(box, labels, at, align = "middle") {
   const each = Math.max(...labels.map((label) => label.length)) * 7 + 10;
-  const every = Math.max(1, Math.ceil(labels.length * each / (box.right - box.left)));
+  const filled = labels.filter((label) => label).length; // some may be left empty on purpose
+  const every = filled < labels.length ? 1 : Math.max(1, Math.ceil(labels.length * each / (box.right - box.left)));
   labels.forEach((label, i) => {
-    if (i % every) return;
+    if (!label || i % every) return;
     element("text", { x: at(i), y: box.bottom + 17, "text-anchor": align }, box.svg, label);
   });
 }
