@@ -39,15 +39,17 @@ class ExplicitChain(_Explicit):
 
 
 class ExplicitBaseChain(_Explicit):
-    """The chain along a base: factors, lift (X, X) and jump τ in, Metropolis–Hastings by the book.
+    """The chain along a base: factors, lift (X, X), jump τ and hold h (L,) in, by the book.
 
-    proposals (L, X, X): Q*(b | a) ∝ K(a, b) π_l(b).
+    proposals (L, X, X): Q*(b | a) ∝ K_l(a, b) π_l(b), K_l(a, a) = h_l K(a, a).
     """
 
-    def __init__(self, theta, user, lift, jump):
+    def __init__(self, theta, user, lift, jump, hold):
         likes = np.einsum("k,xk,lk->lx", theta.A[user], theta.B, theta.D)
         self.target = likes / likes.sum(axis=1, keepdims=True)
-        weights = lift[None] * self.target[:, None, :]
+        own = np.eye(len(lift)) * lift
+        bases = lift[None] + (hold[:, None, None] - 1) * own
+        weights = bases * self.target[:, None, :]
         self.proposals = weights / weights.sum(axis=2, keepdims=True)
         slots = []
         for pi, proposal in zip(self.target, self.proposals, strict=True):

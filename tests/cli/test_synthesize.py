@@ -6,6 +6,8 @@ import json
 import polars as pl
 import pytest
 
+from doppeltrace.cli.options import build_model
+
 TABLE_OPTIONS = ("--instant-minutes", 20, "--first-hour", 8, "--last-hour", 20)
 
 
@@ -109,6 +111,7 @@ def test_overwrite(synthesize, tmp_path):
         (("--iterations", 5), "iterations does not apply"),
         (("--set", "copies"), "--set 'copies'"),
         (("--set", "copies=2"), "copies does not apply"),
+        (("--model", "doppel", "--set", "rhythm=maybe"), "rhythm must be"),
         (("--columns", "user"), "--columns 'user'"),
         (("--columns", "user=who"), "who"),
         (("--grid", "20"), "--grid '20'"),
@@ -238,3 +241,10 @@ def test_words_for_the_datasheet(run, table, tmp_path, quick_test):
     assert table.name not in page
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["publication"]["title"] == "Our <city>"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("true", True), ("FALSE", False), ("none", None), ("None", None)]
+)
+def test_settings_may_be_written_in_any_case(text, value):
+    assert build_model("doppel", {}, [f"rhythm={text}"]).settings["rhythm"] is value

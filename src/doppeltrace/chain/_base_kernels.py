@@ -1,7 +1,12 @@
 """Our chain: the population's moves, tilted by what the user likes in the slot.
 
-With w_k = a_nk d_lk the target is π(x) ∝ Σ_k w_k b_xk. The base K is symmetric and sparse;
-the proposal from a is Q*(b | a) = K(a,b) π(b) / S(a), S(a) = Σ_b K(a,b) π(b) = Σ_k w_k (K B)_ak,
+With w_k = a_nk d_lk the target is π(x) ∝ Σ_k w_k b_xk. The base K_l is symmetric and sparse, and
+the same in all slots but for its diagonal, K_l(a,a) = h_l K(a,a): in some slots people stay more.
+The proposal from a is Q*(b | a) = K_l(a,b) π(b) / S(a), S(a) = Σ_b K_l(a,b) π(b), and with K° for
+K without its diagonal
+
+    S(a) = Σ_k w_k (K° B)_ak + h_l K(a,a) Σ_k w_k b_ak,
+
 so a row's sum costs O(z). Metropolis–Hastings then accepts with min(1, S(a) / S(b)), which is
 near one, and
 
@@ -98,13 +103,20 @@ def _fill(A, user, D, slot, rows_t, out):
 
 
 @njit(cache=True)
-def _known_step_stay(start, neighbour, lift, here, likes, eases):
+def _sum(A, user, D, slot, B, own, hold, lift_B, place):
+    """Return S(place)."""
+    like = _weighted(A, user, D, slot, B, place)
+    return _weighted(A, user, D, slot, lift_B, place) + hold[slot] * own[place] * like
+
+
+@njit(cache=True)
+def _known_step_stay(start, neighbour, lift, staying, here, likes, eases):
     """Return the probability to stay of a step along the base: to propose it, or to reject.
 
-    likes, eases : (≥ X,) Σ_k w_k b_xk and 1 / S of this slot.
+    staying : K_l(here, here). likes, eases : (≥ X,) Σ_k w_k b_xk and 1 / S of this slot.
     """
     ease = eases[here]
-    stay = _lift_between(start, neighbour, lift, here, here) * likes[here] * ease
+    stay = staying * likes[here] * ease
     for e in range(start[here], start[here + 1]):
         b = neighbour[e]
         lost = ease - eases[b]
@@ -113,14 +125,13 @@ def _known_step_stay(start, neighbour, lift, here, likes, eases):
 
 
 @njit(cache=True)
-def _step_stay(A, user, D, slot, B, lift_B, start, neighbour, lift, here):
+def _step_stay(A, user, D, slot, B, own, hold, lift_B, start, neighbour, lift, here):
     """Return the same without tables."""
-    ease = 1.0 / _weighted(A, user, D, slot, lift_B, here)
-    like = _weighted(A, user, D, slot, B, here)
-    stay = _lift_between(start, neighbour, lift, here, here) * like * ease
+    ease = 1.0 / _sum(A, user, D, slot, B, own, hold, lift_B, here)
+    stay = hold[slot] * own[here] * _weighted(A, user, D, slot, B, here) * ease
     for e in range(start[here], start[here + 1]):
         b = neighbour[e]
-        lost = ease - 1.0 / _weighted(A, user, D, slot, lift_B, b)
+        lost = ease - 1.0 / _sum(A, user, D, slot, B, own, hold, lift_B, b)
         if lost > 0.0:
             stay += lift[e] * _weighted(A, user, D, slot, B, b) * lost
     return stay
@@ -139,7 +150,9 @@ def _ease(chain, user, slot, place, scratch):
     """Return 1 / S(place)."""
     if len(scratch) > 0:
         return scratch[chain.D.shape[0] + slot, place]
-    return 1.0 / _weighted(chain.A, user, chain.D, slot, chain.lift_B, place)
+    return 1.0 / _sum(
+        chain.A, user, chain.D, slot, chain.B, chain.own, chain.hold, chain.lift_B, place
+    )
 
 
 @njit(cache=True, inline="always")
@@ -175,10 +188,10 @@ def _prepare(chain, user, scratch):
         n_slots = chain.D.shape[0]
         for slot in range(n_slots):
             _fill(chain.A, user, chain.D, slot, chain.B_t, scratch[slot])
-            ease = scratch[n_slots + slot]
+            like, ease, hold = scratch[slot], scratch[n_slots + slot], chain.hold[slot]
             _fill(chain.A, user, chain.D, slot, chain.lift_B_t, ease)
             for x in range(chain.B.shape[0]):
-                ease[x] = 1.0 / ease[x]
+                ease[x] = 1.0 / (ease[x] + hold * chain.own[x] * like[x])
             total = _weighted(chain.A, user, chain.D, slot, chain.B_sum, 0)
             scratch[3 * n_slots, slot] = 1.0 / total
         scratch[2 * n_slots : 3 * n_slots] = np.nan
@@ -209,15 +222,20 @@ def _draw_next(chain, user, slot, here, scratch, state):
         if uniform(state) < chain.jump:
             there = _protocol.draw_first(chain, user, slot, scratch, state)
         else:
-            k = _pick_factor(chain.A, user, chain.D, slot, chain.lift_B, here, state)
-            b = _pick_neighbour(
-                chain.start, chain.neighbour, chain.lift, chain.B, here, k,
-                chain.lift_B[here, k], state,
-            )  # fmt: skip
-            forward = _weighted(chain.A, user, chain.D, slot, chain.lift_B, b)
-            backward = _weighted(chain.A, user, chain.D, slot, chain.lift_B, here)
-            if accepts(forward, backward, state):
-                there = b
+            away = _weighted(chain.A, user, chain.D, slot, chain.lift_B, here)
+            like = _weighted(chain.A, user, chain.D, slot, chain.B, here)
+            every = away + chain.hold[slot] * chain.own[here] * like
+            if uniform(state) * every < away:
+                k = _pick_factor(chain.A, user, chain.D, slot, chain.lift_B, here, state)
+                b = _pick_neighbour(
+                    chain.start, chain.neighbour, chain.lift, chain.B, here, k,
+                    chain.lift_B[here, k], state,
+                )  # fmt: skip
+                back = _sum(
+                    chain.A, user, chain.D, slot, chain.B, chain.own, chain.hold, chain.lift_B, b
+                )
+                if accepts(back, every, state):
+                    there = b
         return there
 
     return draw_next
@@ -258,12 +276,13 @@ def _log_of_stay(chain, user, slot, here, scratch):
     n_slots = chain.D.shape[0]
     if len(scratch) > 0:
         step = _known_step_stay(
-            chain.start, chain.neighbour, chain.lift, here, scratch[slot], scratch[n_slots + slot]
-        )
+            chain.start, chain.neighbour, chain.lift, chain.hold[slot] * chain.own[here], here,
+            scratch[slot], scratch[n_slots + slot],
+        )  # fmt: skip
     else:
         step = _step_stay(
-            chain.A, user, chain.D, slot, chain.B, chain.lift_B, chain.start, chain.neighbour,
-            chain.lift, here,
+            chain.A, user, chain.D, slot, chain.B, chain.own, chain.hold, chain.lift_B,
+            chain.start, chain.neighbour, chain.lift, here,
         )  # fmt: skip
     afresh = _like(chain, user, slot, here, scratch) * _afresh(chain, user, slot, scratch)
     return log_probability(chain.jump * afresh + (1.0 - chain.jump) * step)

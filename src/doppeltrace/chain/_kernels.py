@@ -1,10 +1,20 @@
 """Draw traces from any chain that speaks `_protocol`."""
 
+import math
+
 import numpy as np
 from numba import njit
 
 from doppeltrace._stream_kernels import seed_stream
-from doppeltrace.chain._protocol import DRAWS, draw_first, draw_next, prepare, scratch_shape
+from doppeltrace.chain._protocol import (
+    DRAWS,
+    FEW,
+    draw_first,
+    draw_next,
+    log_stay,
+    prepare,
+    scratch_shape,
+)
 from doppeltrace.engine.borrow import borrowed
 
 
@@ -28,3 +38,34 @@ def sample_traces(first, last, chain, users, slots, key, out):
             for t in range(1, len(slots)):
                 here = draw_next(chain, n, slots[t], here, scratch, state)
                 out[u, r, t] = here
+
+
+@njit(cache=True)
+def draw_places(chain, users, key):
+    """Return (slots, N) int32 places, each drawn from π of the slot and users[slot, i]."""
+    chain = borrowed(chain)
+    state = np.empty(4, np.uint64)
+    scratch = np.empty(scratch_shape(chain, DRAWS))
+    places = np.empty(users.shape, np.int32)
+    for slot in range(users.shape[0]):
+        seed_stream(key, slot, state)
+        for i in range(users.shape[1]):
+            prepare(chain, users[slot, i], scratch)
+            places[slot, i] = draw_first(chain, users[slot, i], slot, scratch, state)
+    return places
+
+
+@njit(cache=True, nogil=True)
+def mean_stays(first, last, chain, users, places, out):
+    """Write the mean over i of Q_{n,slot}(x | x), n = users[slot, i], x = places[slot, i].
+
+    Slots first … last − 1; users int64 and places int32 are (slots, N), out (slots,).
+    """
+    chain = borrowed(chain)
+    scratch = np.empty(scratch_shape(chain, FEW))
+    for slot in range(first, last):
+        total = 0.0
+        for i in range(users.shape[1]):
+            prepare(chain, users[slot, i], scratch)
+            total += math.exp(log_stay(chain, users[slot, i], slot, places[slot, i], scratch))
+        out[slot] = total / users.shape[1]

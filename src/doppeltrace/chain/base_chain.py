@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
 
 from doppeltrace.factorize.state import Factors
 
@@ -19,8 +19,10 @@ class BaseChain(NamedTuple):
 
     A (users, z), B (places, z), D (slots, z), float64, levelled: see `_levelled`.
     B_sum : (1, z) column sums of B. cut, other : (z, places), an alias table per column of B.
-    start, neighbour, lift : the base K in CSR form; symmetric, its diagonal positive.
-    lift_B : (places, z) = K B. B_t, lift_B_t : (z, places), transposed.
+    start, neighbour, lift : the base K in CSR form, symmetric, without its diagonal.
+    own : (places,) the diagonal, positive. hold : (slots,) h, by which a slot multiplies it.
+    lift_B : (places, z) = K B, again without the diagonal.
+    B_t, lift_B_t : (z, places), transposed.
     jump : τ, probability of a fresh draw from π.
     """
 
@@ -34,14 +36,19 @@ class BaseChain(NamedTuple):
     start: NDArray[np.int64]
     neighbour: NDArray[np.int32]
     lift: NDArray[np.float64]
+    own: NDArray[np.float64]
+    hold: NDArray[np.float64]
     lift_B: NDArray[np.float64]
     lift_B_t: NDArray[np.float64]
     jump: float
 
 
 def base_chain(theta: Factors, base: csr_array, jump: float) -> BaseChain:
-    """Return the chain of factors and base."""
-    base = base.sorted_indices()
+    """Return the chain of factors and base, with hold = 1."""
+    own = base.diagonal()
+    base = csr_array(base - diags_array(own))
+    base.eliminate_zeros()
+    base.sort_indices()
     a, b, d = _levelled(theta.A, theta.B, theta.D)
     cut, other = _alias_tables(b)
     lift_b = np.ascontiguousarray(base @ b)
@@ -56,6 +63,8 @@ def base_chain(theta: Factors, base: csr_array, jump: float) -> BaseChain:
         base.indptr.astype(np.int64),
         base.indices.astype(np.int32),
         base.data.astype(np.float64),
+        own.astype(np.float64),
+        np.ones(len(d)),
         lift_b,
         np.ascontiguousarray(lift_b.T),
         jump,

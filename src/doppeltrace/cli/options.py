@@ -170,6 +170,10 @@ def reader_options(
     return {name: value for name, value in options.items() if value is not None}
 
 
+_WORDS = {"true": "True", "false": "False", "none": "None"}
+"""How Python spells what people may write in any case."""
+
+
 def build_model(name: str, given: dict[str, Any], extra: list[str] | None) -> Synthesizer:
     """Return the named model with these settings; its constructor checks their ranges.
 
@@ -185,7 +189,7 @@ def build_model(name: str, given: dict[str, Any], extra: list[str] | None) -> Sy
     settings = {key: value for key, value in given.items() if value is not None}
     for key, text in _pairs(extra or [], "--set").items():
         try:
-            settings[key] = ast.literal_eval(text)
+            settings[key] = ast.literal_eval(_WORDS.get(text.lower(), text))
         except (ValueError, SyntaxError):
             settings[key] = text
     known = inspect.signature(model).parameters

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from doppeltrace import streams, tensors
 from doppeltrace.chain.base_chain import BaseChain, base_chain
+from doppeltrace.chain.holding import fit_holding, records_stays, stay_shares
 from doppeltrace.chain.population import Base, check_settings, population_base
 from doppeltrace.errors import require
 from doppeltrace.factorize import poisson
@@ -49,6 +50,9 @@ class Doppel(FactorizedSynthesizer):
     exposure : True lets the base enter the factorization too, as E: the transition factors then
         say how a user differs from the population.
     jump : τ, probability per event of a fresh draw from π instead of a step along the base.
+    rhythm : True makes users stay as often, slot by slot, as the training users do; False leaves
+        that to the base; None does so where at least half of the events follow another one
+        instant before, for check-ins do not record staying.
     seed, threads : see `Synthesizer`.
 
     `history` holds {"log_likelihood": …} per iteration; `base_` is the base after `fit`.
@@ -60,7 +64,7 @@ class Doppel(FactorizedSynthesizer):
     def __init__(
         self,
         *,
-        factors: int = 10,
+        factors: int = 8,
         iterations: int = 300,
         warm_users: int = 20_000,
         shape: float = 0.03,
@@ -71,12 +75,15 @@ class Doppel(FactorizedSynthesizer):
         range_km: float | None = None,
         most_neighbours: int = 128,
         exposure: bool = False,
-        jump: float = 0.003,
+        jump: float = 0.01,
+        rhythm: bool | None = None,
         seed: int | None = None,
         threads: int | None = None,
     ) -> None:
         super().__init__(factors=factors, iterations=iterations, seed=seed, threads=threads)
         require(0 <= jump <= 1, "jump must be from 0 to 1")
+        require(exposure in (True, False), "exposure must be True or False")
+        require(rhythm in (None, True, False), "rhythm must be True, False or None")
         require(warm_users >= 1, "warm_users must be at least 1")
         self.warm_users = warm_users
         self._prior = poisson.GammaPrior(shape, rate)
@@ -91,6 +98,7 @@ class Doppel(FactorizedSynthesizer):
         check_settings(**self.base_settings)
         self.exposure = exposure
         self.jump = jump
+        self.rhythm = rhythm
         self._base: Base | None = None
 
     @property
@@ -105,6 +113,7 @@ class Doppel(FactorizedSynthesizer):
             **self.base_settings,
             "exposure": self.exposure,
             "jump": self.jump,
+            "rhythm": self.rhythm,
         }
 
     @property
@@ -145,7 +154,12 @@ class Doppel(FactorizedSynthesizer):
         return int(WARM_SHARE * self.iterations)
 
     def _build_chain(self) -> BaseChain:
-        return base_chain(self.factors_, self.base_.lift, self.jump)
+        chain = base_chain(self.factors_, self.base_.lift, self.jump)
+        follow = records_stays(self.train) if self.rhythm is None else self.rhythm
+        if not follow:
+            return chain
+        shares = stay_shares(self.train, self.base_settings["min_users"])
+        return fit_holding(chain, shares, self.seed)
 
 
 class _Work(NamedTuple):
