@@ -92,7 +92,8 @@ def evaluate(
         reidentified = reidentification(train, synthetic, seed=seed, budget=budget)
         members = membership_inference(train, test, synthetic, seed=seed, budget=budget)
         copied = copy_check(train, synthetic)
-        test_copied = copy_check(train, _baseline(test, seed))
+        length = synthetic.locations.shape[1]
+        test_copied = copy_check(train, _baseline(test, seed), least_events=length)
     return Scorecard(
         measures=tuple(measures),
         reidentification=reidentified,

@@ -189,7 +189,7 @@ def _rows(card: Scorecard) -> Iterator[tuple[str, ...]]:
         c, t = card.copies, card.test_copies
         yield "shared run, mean", f"{c.mean:.2f}", "", "", f"{t.mean:.2f} (test)", "events"
         yield "shared run, longest", str(c.longest), "", "", f"{t.longest} (test)", "events"
-        yield "whole copies", _show(c.whole), "", "", f"{t.whole:.4f} (test)", "traces"
+        yield "whole copies", _show(c.whole), "", "", f"{_show(t.whole)} (test)", "traces"
 
 
 def _finite(x: float) -> float | None:

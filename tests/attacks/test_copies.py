@@ -66,6 +66,17 @@ def test_copies_stand_out_from_testing_traces(city, people):
     assert ordinary.whole == 0.0
 
 
+def test_only_traces_without_gaps_can_be_whole_copies(city, people):
+    rows = people(1, 50)
+    train, gapped = city(rows).as_traces(), rows.copy()
+    gapped[:40, 5] = -1
+    assert copy_check(train, city(gapped)).whole == 1.0  # of the ten that are left
+    gapped[40:, 20:] = -1  # shorter, but without a gap
+    assert copy_check(train, city(gapped)).whole == 1.0
+    assert np.isnan(copy_check(train, city(gapped), least_events=24).whole)
+    assert copy_check(train, city(gapped), least_events=24).longest == 20
+
+
 def test_time_of_day_is_matched_on_a_clock_that_repeats():
     places = dt.Places(np.arange(4), np.linspace(0, 1, 4), np.linspace(0, 1, 4))
     clock = dt.Clock.regular(instant_minutes=60, start_day=datetime.date(2024, 1, 1))
@@ -82,7 +93,7 @@ def test_one_event_is_no_whole_copy(city):
     train = city([[0] * 24]).as_traces()
     single = city([[0] + [-1] * 23])
     checked = copy_check(train, single)
-    assert (checked.longest, checked.whole) == (1, 0.0)
+    assert checked.longest == 1 and np.isnan(checked.whole)
 
 
 def test_nothing_shared(city):

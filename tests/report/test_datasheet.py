@@ -220,7 +220,7 @@ def test_made_again_from_the_folder(synthetic, tmp_path):
 def test_every_setting_of_every_model_was_thought_about():
     """A new setting must be shown in words, or be left out here on purpose."""
     left_out = {"range_km", "exposure", "trim", "zeros", "max_count", "mu0", "beta0", "w0", "nu0",
-                "floor", "holdout", "warm_users"}  # fmt: skip
+                "floor", "holdout", "warm_users", "rhythm"}  # fmt: skip
     for name, model in dt.synthesizers.MODELS.items():
         if name != "training":
             assert name in publication.MODELS

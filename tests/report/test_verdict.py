@@ -58,6 +58,8 @@ def test_each_rule(part, values, title, expected):
 
 def test_many_copies_are_fine_where_they_are_ordinary():
     found = changed("copies", whole=0.5)
+    found["privacy"]["test_copies"] = {"whole": None}
+    assert any("no testing user's trace is as long" in one.text for one in judge(found).reasons)
     found["privacy"]["test_copies"] = {"whole": 0.4}
     assert level(found, "Whole copies") == "green"
 

@@ -26,7 +26,8 @@ class Copies:
     ----------
     longest : the longest run of any trace.
     mean, quantile95 : over traces, of each trace's longest run.
-    whole : share of the traces with at least two events that one training trace holds entire.
+    whole : share of the traces without a gap that one training trace holds entire; NaN if all
+        have gaps, for then no run can go from their beginning to their end.
     """
 
     longest: int
@@ -35,17 +36,23 @@ class Copies:
     whole: float
 
 
-def copy_check(train: Traces, queries: Traces | SyntheticTraces) -> Copies:
-    """Check traces against the training traces."""
+def copy_check(
+    train: Traces, queries: Traces | SyntheticTraces, *, least_events: int = 2
+) -> Copies:
+    """Check traces against the training traces.
+
+    least_events : shorter traces do not count for `whole`: the shorter, the sooner a copy.
+    """
     traces = queries.as_traces() if isinstance(queries, SyntheticTraces) else queries
     runs = shared_runs(train, traces)
     length = np.diff(traces.offsets)
-    several = length >= 2
+    links = np.bincount(traces.user, _follows(traces), minlength=traces.n_users)
+    counts = (links == length - 1) & (length >= least_events)
     return Copies(
         longest=int(runs.max()),
         mean=float(runs.mean()),
         quantile95=float(np.quantile(runs, 0.95)),
-        whole=float((runs == length)[several].mean()) if several.any() else 0.0,
+        whole=float((runs == length)[counts].mean()) if counts.any() else np.nan,
     )
 
 

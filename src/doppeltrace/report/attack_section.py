@@ -100,10 +100,14 @@ def _copies(privacy: Mapping[str, Any]) -> str:
         "same places and the same time of day as in one training user’s trace. Long ones are "
         "ordinary where people stay put, so what counts is the difference from testing users"
         + (", who are missing here" if ordinary is None else "")
-        + f". A trace has {privacy['longest_possible']:,} events.</p>"
+        + f". A trace has {privacy['longest_possible']:,} events; whole copies are counted among "
+        "testing users with as many, without a gap.</p>"
         + _table(
             ["", *heads],
-            [[words, *(write(c[name]) for c in columns)] for words, name, write in rows],
+            [
+                [words, *("–" if c[name] is None else write(c[name]) for c in columns)]
+                for words, name, write in rows
+            ],
         )
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -100,7 +101,7 @@ def pass_rates(plausible: NDArray[np.int64] | None, most: int) -> list[tuple[int
 
 
 def _figures(found: Reidentification | Membership | Copies | None) -> dict[str, Any] | None:
-    """Return what was found, as far as the page tells it.
+    """Return what was found, as far as the page tells it; None for what is not a number.
 
     Not the rates per replicate, of which there may be many, nor the attacker's threshold: a
     likelihood of real people, and ∞ where the best attack is to accuse nobody.
@@ -108,4 +109,5 @@ def _figures(found: Reidentification | Membership | Copies | None) -> dict[str, 
     if found is None:
         return None
     left_out = ("per_replicate", "threshold")
-    return {name: value for name, value in asdict(found).items() if name not in left_out}
+    figures = {name: value for name, value in asdict(found).items() if name not in left_out}
+    return {name: value if math.isfinite(value) else None for name, value in figures.items()}

@@ -28,8 +28,9 @@ RULES = (
     "with.",
     "Whole copies: the share of released traces that one training user's trace holds entire: "
     f"green up to {percent(COPIED_AMBER)}, or up to {COPIED_TIMES:g} times the share among "
-    f"testing users, who were never used; red above {percent(COPIED_RED)} if that is also more "
-    f"than {COPIED_TIMES:g} times theirs; amber between.",
+    "testing users' traces as long and without gaps, which were never used; red above "
+    f"{percent(COPIED_RED)} if that is also more than {COPIED_TIMES:g} times theirs; amber "
+    "between.",
     "The whole is as bad as its worst part.",
 )
 
@@ -151,11 +152,11 @@ def _membership(attack: Mapping[str, Any] | None) -> Reason:
 
 def _copied(privacy: Mapping[str, Any]) -> Iterator[Reason]:
     copies, ordinary = privacy["copies"], privacy["test_copies"]
-    if copies is None:
+    if copies is None or copies["whole"] is None:
         return
     whole = copies["whole"]
-    usual = ordinary["whole"] if ordinary is not None else 0.0
-    fine = whole <= max(COPIED_AMBER, COPIED_TIMES * usual)
+    usual = None if ordinary is None else ordinary["whole"]
+    fine = whole <= max(COPIED_AMBER, COPIED_TIMES * (usual or 0.0))
     level = GREEN if fine else RED if whole > COPIED_RED else AMBER
     if whole == 0:
         yield Reason(
@@ -166,9 +167,12 @@ def _copied(privacy: Mapping[str, Any]) -> Iterator[Reason]:
         return
     beside = (
         f"; among testing users, whom the model never saw, {percent(usual)} do"
-        if ordinary is not None
+        if usual is not None
         else "; what is ordinary is not known without testing users: compare with the report of a "
         "run of the same settings with --split 0.2"
+        if ordinary is None
+        else "; what is ordinary is not known, for no testing user's trace is as long and without "
+        "a gap"
     )
     yield Reason(
         level,
