@@ -69,7 +69,7 @@ def test_a_grid_in_metres():
     assert (grid.rows, grid.columns) == (10, 10)
     with pytest.raises(SettingsError, match="at least 1"):
         Grid.of_metres(float("nan"), Bounds(0, 0, 1, 1))
-    with pytest.raises(SettingsError, match="larger side or smaller bounds"):
+    with pytest.raises(SettingsError, match="larger side, or smaller bounds"):
         Grid.of_metres(1, Bounds(0, 0, 1, 1))
 
 

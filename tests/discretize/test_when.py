@@ -41,7 +41,14 @@ def test_readable_times(text, written, offset):
 @pytest.mark.parametrize(
     "text",
     ["", "noon", "2012-13-01T12:00:00", "2012-07-01T25:00", "2012-07-01", "20120701", "nan"]
-    + ["1341144000000", "01/07/2012 12:00", None],
+    + [
+        "1341144000000",
+        "01/07/2012 12:00",
+        None,
+        "2012-07-01T12:00+19:00",
+        "2012-07-01T12:00+09:60",
+    ]
+    + ["2012-07-01T12:00:00.１２"],
 )
 def test_unreadable_times(text):
     assert parse_times(pl.Series([text], dtype=pl.String))[0].to_list() == [None]
@@ -129,3 +136,14 @@ def test_a_clock_that_does_not_repeat_covers_all_days():
     clock = regular_clock(times, instant_minutes=60, instants_per_slot=24, daily=False)
     assert (clock.n_instants, clock.n_slots, clock.cycle) == (72, 3, None)
     assert clock.covers(instants(times, clock)).all()
+
+
+def test_times_with_and_without_an_offset_have_one_order():
+    """Moments are in UTC where a zone places the naive ones, else all as written."""
+    text = ["2012-03-11T00:30:00", "2012-03-11T06:00:00Z", "2012-03-11T02:30:00"]
+    written, offset = parse_times(pl.Series(text))
+    here = to_local(written, offset, timezone="America/New_York")
+    assert here.moment.dt.hour().to_list() == [5, 6, 7]  # 2:30 is in the gap of summer time
+    assert here.local.dt.hour().to_list() == [0, 1, 2]
+    plain = to_local(written, offset)
+    assert plain.moment.to_list() == written.to_list()

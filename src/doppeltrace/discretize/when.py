@@ -12,14 +12,17 @@ from doppeltrace.errors import SettingsError
 from doppeltrace.traces import Clock
 
 ISO = (
-    r"^\s*(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2})?(?:[.,](\d{1,9}))?"
-    r"\s*(Z|z|UTC|[+-]\d{2}(?::?\d{2})?)?\s*$"
+    r"^\s*([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2})(:[0-9]{2})?(?:[.,]([0-9]{1,9}))?"
+    r"\s*(Z|z|UTC|[+-](?:0[0-9]|1[0-8])(?::?[0-5][0-9])?)?\s*$"
 )
 USUAL = (("%Y-%m-%dT%H:%M:%SZ", 0), ("%Y-%m-%dT%H:%M:%S", None), ("%Y-%m-%d %H:%M:%S", None))
 """The commonest layouts of ISO, and the offset from UTC that they name."""
 
 UNIX_SECONDS = (1e8, 1e11)
 """From 1973 on; excludes milliseconds and calendar dates such as 20200131."""
+
+POSSIBLE_SECONDS = (-(2**33), 2**33)
+"""From 1697 to 2242: what 64 bits hold in nanoseconds, a time zone's offset included."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,8 @@ class LocalTimes:
     Attributes
     ----------
     local : Datetime (µs, naive); null where the time could not be read.
-    moment : Datetime (µs): the time in UTC where it is known, else local; orders events.
+    moment : Datetime (µs): the time in UTC if it is known of all, else as written; orders
+        events.
     warnings : what had to be assumed.
     """
 
@@ -52,15 +56,21 @@ def parse_times(column: pl.Series, time_format: str | None = None) -> tuple[pl.S
         Unix seconds are UTC.
     """
     column = column.alias("time")
+    if column.dtype in (pl.Categorical, pl.Enum):
+        column = column.cast(pl.String)
     nothing = pl.repeat(None, len(column), dtype=pl.Int64, eager=True)
     if column.dtype == pl.String and time_format is not None:
         column = column.str.to_datetime(time_format, strict=False, time_unit="us")
     if isinstance(column.dtype, pl.Datetime):
+        near = _is_near(column, column.dtype.time_unit)
+        epoch = pl.Series([0]).cast(column.dtype)  # Polars breaks off at values behind nulls, too
+        safe = column.zip_with(near, epoch)
         offset = nothing
         if column.dtype.time_zone is not None:
-            shift = column.dt.base_utc_offset() + column.dt.dst_offset()
-            offset = shift.dt.total_minutes()
-        return column.dt.replace_time_zone(None).dt.cast_time_unit("us"), offset
+            shift = safe.dt.base_utc_offset() + safe.dt.dst_offset()
+            offset = shift.dt.total_minutes().zip_with(near, nothing)
+        written = safe.dt.replace_time_zone(None).dt.cast_time_unit("us")
+        return written.zip_with(near, nothing.cast(pl.Datetime("us"))), offset
     if column.dtype == pl.String:
         iso, offset = _parse_iso(column)
         unix = _from_unix(column.cast(pl.Float64, strict=False))
@@ -73,6 +83,13 @@ def parse_times(column: pl.Series, time_format: str | None = None) -> tuple[pl.S
         unix = _from_unix(column.cast(pl.Float64))
         return unix, pl.repeat(0, len(column), dtype=pl.Int64, eager=True)
     return nothing.cast(pl.Datetime("us")), nothing
+
+
+def _is_near(times: pl.Series, unit: str) -> pl.Series:
+    """Tell which datetimes are none too far away for a calendar; no null is."""
+    second = {"ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}[unit]
+    low, high = POSSIBLE_SECONDS
+    return times.to_physical().is_between(low * second, high * second).fill_null(False)
 
 
 def _from_unix(seconds: pl.Series) -> pl.Series:
@@ -136,7 +153,8 @@ def to_local(
     if naive_is_utc or local_offset is not None:
         frame = frame.with_columns(pl.col("offset").fill_null(0))
     utc = pl.col("written") - pl.duration(minutes=pl.col("offset"))
-    frame = frame.with_columns(utc=utc).with_columns(moment=pl.coalesce("utc", "written"))
+    frame = frame.with_columns(utc=utc)
+    moment = pl.coalesce("utc", "written")
     warnings = []
     if local_offset is not None:
         frame = frame.with_columns(minutes=local_offset)
@@ -145,10 +163,13 @@ def to_local(
         check_timezone(timezone)
         there = pl.col("utc").dt.replace_time_zone("UTC").dt.convert_time_zone(timezone)
         local = pl.coalesce(there.dt.replace_time_zone(None), pl.col("written"))
+        if frame["utc"].null_count():
+            moment = pl.coalesce("utc", _utc(pl.col("written"), timezone))
     else:
         local = pl.col("written")
         read = frame.filter(pl.col("written").is_not_null())["offset"]
         if read.null_count():
+            moment = pl.col("written")  # the only order that all of them have
             warnings.append(
                 f"{read.null_count():,} times name no time zone and are taken as local time"
             )
@@ -157,13 +178,27 @@ def to_local(
                 f"{(read == 0).sum():,} times are in UTC and are taken as local time: "
                 "give timezone (--timezone) if they are not"
             )
-    frame = frame.select(local=local, moment="moment")
+    frame = frame.select(local=local, moment=moment)
     return LocalTimes(frame["local"], frame["moment"], tuple(warnings))
+
+
+def _utc(local: pl.Expr, timezone: str) -> pl.Expr:
+    """Return local times in UTC: the first of two, or, in a gap, as if the clock ran on."""
+    hour = pl.duration(hours=1)
+    known, before = (
+        time.dt.replace_time_zone(timezone, ambiguous="earliest", non_existent="null")
+        .dt.convert_time_zone("UTC")
+        .dt.replace_time_zone(None)
+        for time in (local, local - hour)
+    )
+    return pl.coalesce(known, before + hour)
 
 
 def check_timezone(name: str) -> None:
     """Raise `SettingsError` unless this is the name of a time zone."""
     try:
+        if not name:
+            raise pl.exceptions.ComputeError("no name")
         pl.Series([0]).cast(pl.Datetime("us")).dt.replace_time_zone(name, non_existent="null")
     except pl.exceptions.PolarsError as error:
         raise SettingsError(

@@ -38,6 +38,11 @@ class Grid:
             self.rows >= 1 and self.columns >= 1,
             f"grid {self.rows} × {self.columns} has no cells: give at least 1 row and 1 column",
         )
+        require(
+            self.rows * self.columns <= MOST_CELLS,
+            f"grid {self.rows:,} × {self.columns:,} has more than {MOST_CELLS:,} cells: give "
+            "fewer rows and columns, a larger side, or smaller bounds (--bounds)",
+        )
 
     @classmethod
     def of_metres(cls, side: float, bounds: Bounds) -> Grid:
@@ -53,11 +58,6 @@ class Grid:
         middle = np.deg2rad((bounds.north + bounds.south) / 2)
         width = (bounds.east - bounds.west) * METRES_PER_DEGREE * np.cos(middle)
         rows, columns = max(1, round(height / side)), max(1, round(width / side))
-        require(
-            rows * columns <= MOST_CELLS,
-            f"grid: cells of {side:g} metres make {rows:,} × {columns:,} of them: give a larger "
-            "side or smaller bounds (--bounds)",
-        )
         return cls(rows, columns, bounds)
 
     def cell(self, lat: ArrayLike, lng: ArrayLike) -> NDArray[np.int64]:
