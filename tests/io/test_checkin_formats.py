@@ -67,9 +67,36 @@ def test_tsmc2014_keeps_a_place_without_category(tmp_path):
     path = tmp_path / "dataset.txt"
     path.write_bytes("\n".join(TSMC).encode("iso-8859-1"))
     assert dt.read(path, "tsmc2014").train.places.category.tolist()[-1] == ""
-    path.write_bytes((HEADER + '\n1,"v,2,3,4,5,6,7\n').encode())
-    with pytest.raises(InputError, match="after row 2"):
+    path.write_bytes((HEADER + '\n1,v,2,3,4,5,6,7\n1,"v,2,3,4,5,6,7\n').encode())
+    with pytest.raises(InputError, match="row 3: a quoted field does not end on its line"):
         dt.read(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("v1 ", "blanks around the place's name"),
+        ("  ", "blanks around the place's name, or nothing else"),
+        ("x" * 100_000, "longer than 200 characters"),
+    ],
+)
+def test_place_names_that_are_none(tmp_path, name, reason):
+    """A label has no blanks around it, so two places would share one."""
+    path = tmp_path / "dataset.txt"
+    stray = TSMC[1].replace("v1", name).replace("19:00:25", "20:00:25")
+    path.write_bytes("\n".join([*TSMC, stray]).encode("iso-8859-1"))
+    data = dt.read(path)
+    ((found, rest),) = dropped(data).items()
+    assert reason in found and rest == (1, (5,))
+    assert data.train.places.labels.tolist() == ["v1", "v2", "v3"]
+
+
+def test_a_long_category_is_cut(tmp_path):
+    path = tmp_path / "dataset.txt"
+    rows = [row.replace("Caf\xe9", "x" * 100_000) for row in TSMC]
+    path.write_bytes("\n".join(rows).encode("iso-8859-1"))
+    category = dt.read(path).train.places.category
+    assert [len(name) for name in category] == [200, len("Arts & Crafts Store"), 0]
 
 
 def test_gowalla(tmp_path):
@@ -91,6 +118,13 @@ def test_gowalla(tmp_path):
     assert not data.validation.warnings
     (warning,) = dt.read(path).validation.warnings
     assert "UTC" in warning and "--timezone" in warning
+
+
+def test_gowalla_without_a_zone_stays_utc(tmp_path):
+    path = tmp_path / "checkins.txt"
+    rows = ["0\t2010-10-19T23:55:27+02:00\t30.2\t-97.7\t7", *SNAP[:3]]
+    path.write_text("\n".join(rows))
+    assert dt.read(path, "gowalla").train.instant.tolist() == [21, 22, 23, 22]
 
 
 def test_brightkite_has_hexadecimal_places(tmp_path):
@@ -121,6 +155,9 @@ def test_yjmob(tmp_path):
         "x or y is not from 1 to 200": (1, (7,)),
         "d is not a day from 0 on, or t not from 0 to 47": (2, (8, 9)),
     }
+    bare = tmp_path / "bare.csv"
+    bare.write_text(path.read_text().partition("\n")[2])
+    assert dt.read(bare, "yjmob").train.instant.tolist() == [1, 2, 95, 96]  # no row is a header
     assert dt.read(path, "yjmob", top_places=2).train.places.labels.tolist() == [0, 2]
     path.write_text("uid,d,t,x,y\n1,2,3,4,999\n")
     with pytest.raises(InputError, match="no row can be used: 1 × position is masked"):

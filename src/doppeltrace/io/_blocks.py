@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from io import BufferedReader
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,13 +15,11 @@ import numpy as np
 import polars as pl
 
 from doppeltrace.errors import InputError
-from doppeltrace.io._frames import ROW
+from doppeltrace.io._contents import as_utf8, open_text
+from doppeltrace.io._frames import ROW, SURPLUS, shortened
 
 BLOCK_BYTES = 1 << 24
 """What is in memory of a file at a time, times a small constant."""
-
-SURPLUS = "__surplus__"
-"""Column with what stands in a row beyond its last field."""
 
 BLOCKS_AHEAD = 2
 NEWLINE = ord("\n")
@@ -45,22 +42,6 @@ class Layout:
     separator: str = "\t"
     skip: int = 0
     quoted: bool = False
-
-
-def is_compressed(path: Path) -> bool:
-    """Tell whether the file is gz, from its first two bytes."""
-    with path.open("rb") as file:
-        return file.read(2) == b"\x1f\x8b"
-
-
-def first_lines(path: Path, limit: int = 1 << 16) -> list[str]:
-    """Return the first lines of a file, at most `limit` bytes; none if it cannot be read."""
-    try:
-        with _opened(path) as file:
-            text = as_utf8(file.read(limit)).decode().removeprefix("\ufeff")
-    except (OSError, EOFError, zlib.error):
-        return []
-    return text.splitlines()
 
 
 def map_rows(
@@ -93,37 +74,11 @@ def map_rows(
             yield waiting.popleft().result()
 
 
-def as_utf8(data: bytes) -> bytes:
-    """Return text as UTF-8: lines that are not are taken as Windows-1252 (and so ISO-8859-1)."""
-    if data.isascii():
-        return data
-    try:
-        data.decode("utf-8")
-        return data
-    except UnicodeDecodeError:
-        return b"\n".join(_line_as_utf8(line) for line in data.split(b"\n"))
-
-
-def _line_as_utf8(line: bytes) -> bytes:
-    for encoding in ("utf-8", "cp1252"):
-        try:
-            return line.decode(encoding).encode("utf-8")
-        except UnicodeDecodeError:
-            continue
-    return line.decode("iso-8859-1").encode("utf-8")  # knows every byte
-
-
-def _opened(path: Path) -> BufferedReader | gzip.GzipFile:
-    if is_compressed(path):
-        return gzip.open(path, "rb")
-    return path.open("rb")
-
-
 def _blocks(path: Path, skip: int) -> Iterator[tuple[int, int, bytes]]:
     """Yield (number of the first row, how many, whole lines), each about `BLOCK_BYTES` long."""
     row, rest = 1, b""
     try:
-        with _opened(path) as file:
+        with open_text(path) as file:
             while chunk := file.read(BLOCK_BYTES):
                 if row == 1 and not rest:
                     chunk = chunk.removeprefix(b"\xef\xbb\xbf")
@@ -176,11 +131,25 @@ def _parse(
             quote_char='"' if layout.quoted and b'"' in data else None,
         )
     except pl.exceptions.PolarsError as error:
-        reason = str(error).splitlines()[0]
-        raise InputError(f"{path}, after row {first_row}: not readable: {reason}") from error
-    if len(frame) != lines:
+        _refuse_stray_quotes(path, first_row, data)
+        reason = shortened(str(error))
         raise InputError(
-            f"{path}, after row {first_row}: a quoted field does not end on its line: "
-            'remove the stray "'
+            f"{path}, after row {first_row}: not readable: {reason}: check the quotes there"
+        ) from error
+    if len(frame) != lines:
+        _refuse_stray_quotes(path, first_row, data)
+        raise InputError(
+            f"{path}, after row {first_row}: quoted fields do not end on their lines: check the "
+            "quotes there"
         )
     return frame.with_row_index(ROW, offset=first_row)
+
+
+def _refuse_stray_quotes(path: Path, first_row: int, data: bytes) -> None:
+    """Raise `InputError` naming the first line with an odd number of quotes, if there is one."""
+    for number, line in enumerate(data.split(b"\n"), first_row):
+        if line.count(b'"') % 2:
+            raise InputError(
+                f"{path}, row {number}: a quoted field does not end on its line: "
+                'remove the stray "'
+            )

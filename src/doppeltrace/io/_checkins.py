@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -17,69 +16,16 @@ from numpy.typing import NDArray
 
 from doppeltrace.discretize.stamps import EXAMPLE, FIRST_YEAR, LAST_YEAR, parse_stamps
 from doppeltrace.discretize.when import check_timezone, parse_times, to_local
-from doppeltrace.errors import InputError, require
-from doppeltrace.io._blocks import SURPLUS, Layout, map_rows
+from doppeltrace.io._blocks import Layout, map_rows
+from doppeltrace.io._census import Census
 from doppeltrace.io._events import MAX_OFFSET_MINUTES
-from doppeltrace.io._frames import ROW
-from doppeltrace.io.columns import as_labels, finite_number, label_array
-from doppeltrace.io.validation import Tally
-from doppeltrace.traces import Bounds, Places
+from doppeltrace.io._frames import ROW, SURPLUS
+from doppeltrace.io.columns import finite_number
+from doppeltrace.io.validation import Tally, nothing_left
+from doppeltrace.traces import Bounds
 
 OPTIONAL = ("category_id", "category")
 """Fields that may be empty."""
-
-
-@dataclass(frozen=True)
-class Census:
-    """What the first pass found.
-
-    Attributes
-    ----------
-    names : (n_places,) String series, as the file writes them.
-    lat, lng : (n_places,) float64, degrees.
-    visits : (n_places,) int64, rows at each place.
-    first_row : (n_places,) int64, the first of them.
-    category : (n_places,) String series, or None.
-    """
-
-    names: pl.Series
-    lat: NDArray[np.float64]
-    lng: NDArray[np.float64]
-    visits: NDArray[np.int64]
-    first_row: NDArray[np.int64]
-    category: pl.Series | None = None
-
-
-def choose_places(
-    census: Census, top: int | None, box: Bounds | None, tally: Tally
-) -> tuple[Places, pl.Series]:
-    """Return the most visited places, in label order, and their names in the file.
-
-    Of places with equally many rows the one whose label sorts first is preferred. The rows at
-    other places are counted as dropped.
-    """
-    require(top is None or top >= 1, f"top_places {top} must be at least 1")
-    labels = as_labels(census.names.alias("label"))
-    order = labels.arg_sort().to_numpy()
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    by_visits = np.lexsort((rank, -census.visits))
-    kept = by_visits[:top]
-    other = by_visits[len(kept) :]
-    if len(other):
-        reason = f"not at one of the {len(kept):,} most visited places"
-        rows = np.sort(census.first_row[other]).tolist()
-        tally.note(reason, int(census.visits[other].sum()), rows)
-    kept = kept[np.argsort(rank[kept])]
-    category = None if census.category is None else census.category.gather(kept).fill_null("")
-    places = Places(
-        labels=label_array(labels.gather(kept)),
-        lat=census.lat[kept],
-        lng=census.lng[kept],
-        bounds=box,  # type: ignore[arg-type]  # None: the box around the places
-        category=None if category is None else category.to_numpy().astype(str),
-    )
-    return places, census.names.gather(kept)
 
 
 Filter = Callable[[pl.DataFrame, Tally], pl.DataFrame]
@@ -246,13 +192,14 @@ def stamp_times(timezone: str | None) -> Filter:
 
 
 def iso_times(timezone: str | None) -> Filter:
-    """Return what reads `time` as ISO 8601 and makes it local with the time zone, if given."""
+    """Return what reads `time` as ISO 8601 and makes it local with the time zone, or else UTC."""
     if timezone is not None:
         check_timezone(timezone)
 
     def add(frame: pl.DataFrame, part: Tally) -> pl.DataFrame:
         times = to_local(*parse_times(frame["time"]), timezone=timezone, naive_is_utc=True)
-        frame = frame.with_columns(local=times.local, moment=times.moment)
+        local = times.moment if timezone is None else times.local
+        frame = frame.with_columns(local=local, moment=times.moment)
         early, late = dt.datetime(FIRST_YEAR, 1, 1), dt.datetime(LAST_YEAR + 1, 1, 1)
         odd = ~pl.col("moment").is_between(early, late, closed="left").fill_null(False)
         example = "2010-10-19T23:55:27Z"
@@ -272,14 +219,3 @@ def whole_rows(rows: pl.DataFrame, layout: Layout, tally: Tally) -> pl.DataFrame
     needed = [name for name in layout.names if name not in OPTIONAL]
     broken = pl.any_horizontal(pl.col(needed).is_null()) | pl.col(SURPLUS).is_not_null()
     return tally.drop(rows, broken, incomplete(layout)).drop(SURPLUS)
-
-
-def nothing_left(tally: Tally) -> InputError:
-    """Return the error of a file of which no row can be used, naming the commonest reason."""
-    if not tally.dropped:
-        return InputError(f"{tally.source}: there are no rows: is this the right file?")
-    worst = max(tally.dropped, key=lambda finding: finding.count)
-    return InputError(
-        f"{tally.source}: no row can be used: {worst}: check the file, its format (--format) "
-        "and the bounds (--bounds, --city)"
-    )

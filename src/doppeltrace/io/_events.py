@@ -12,9 +12,9 @@ from doppeltrace.discretize.per_instant import one_per_instant
 from doppeltrace.discretize.when import instants, parse_times, to_local
 from doppeltrace.discretize.where import inside, keep_places
 from doppeltrace.errors import InputError, SettingsError, require
-from doppeltrace.io._frames import ROW, Rows
-from doppeltrace.io.columns import as_labels, finite_number, require_role, trimmed
-from doppeltrace.io.faults import Fault, coordinate_faults, missing
+from doppeltrace.io._frames import ROW, SURPLUS, Rows
+from doppeltrace.io.columns import as_labels, as_numbers, finite_number, require_role, trimmed
+from doppeltrace.io.faults import Fault, coordinate_faults, missing, too_long
 from doppeltrace.io.places import number_of_label, places_of_rows
 from doppeltrace.io.validation import ROWS_SHOWN, Tally
 from doppeltrace.traces import Bounds, Clock, Places
@@ -27,13 +27,15 @@ FIRST_YEAR, LAST_YEAR = 1900, 2199
 
 def select_roles(rows: Rows, used: dict[str, str]) -> pl.DataFrame:
     """Return `ROW` and a column per role: labels as labels, text trimmed, null if empty."""
-    columns: list[pl.Series] = [rows.frame[ROW]]
+    columns = [rows.frame[own] for own in (ROW, SURPLUS) if own in rows.frame.columns]
     for role, name in used.items():
         column = rows.frame[name]
         if role in ("user", "location"):
-            column = as_labels(column)
-        elif column.dtype == pl.String:
-            column = trimmed(column)
+            column = as_labels(column, rows.name)
+        elif role == "time":
+            column = trimmed(column) if column.dtype == pl.String else column
+        else:
+            column = as_numbers(column, rows.name)
         columns.append(column.alias(role))
     return pl.DataFrame(columns)
 
@@ -110,6 +112,7 @@ def row_faults(
 ) -> list[Fault]:
     """Return the faults of rows, in the order in which they are looked for."""
     faults = [missing(role, found[role]) for role in used]
+    faults += [too_long(role, found[role]) for role in used if role in ("user", "location")]
     name = found["time"]
     if time_format is None:
         wanted = "like 2020-01-31T09:20:00+09:00 or unix seconds"

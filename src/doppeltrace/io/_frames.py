@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from doppeltrace.errors import InputError
+from doppeltrace.io._contents import (
+    as_utf8,
+    check_readable,
+    first_lines,
+    is_parquet,
+    open_text,
+)
 
 ROW = "__row__"
 """Column with the number under which a user finds the row again (see `Validation`)."""
 
+SURPLUS = "__surplus__"
+"""Column with what stands in a row beyond its last field."""
+
 COLUMNS_SHOWN = 20
 TAB_SUFFIXES = (".tsv", ".tsv.gz", ".tab", ".tab.gz")
+SEPARATORS = (",", "\t", ";")
+TOO_MANY = "is beyond the columns of the header: quote fields that hold the separator"
 
 
 @dataclass(frozen=True)
@@ -24,7 +39,8 @@ class Rows:
     Attributes
     ----------
     name : the path, or `frame`: how messages call the source.
-    frame : its columns and `ROW`; text files have only String columns, blank lines are gone.
+    frame : its columns and `ROW`; text files have only String columns, blank lines are gone. If
+        rows have more fields than the header, `SURPLUS` holds what is too much.
     """
 
     name: str
@@ -33,7 +49,7 @@ class Rows:
     @property
     def columns(self) -> list[str]:
         """Return the names of the source's own columns."""
-        return [c for c in self.frame.columns if c != ROW]
+        return [c for c in self.frame.columns if c not in (ROW, SURPLUS)]
 
     def require_columns(self, names: list[str]) -> None:
         """Raise `InputError` unless the source has these columns."""
@@ -50,11 +66,13 @@ class Rows:
         more = [f"… ({len(self.columns):,} in all)"] if len(self.columns) > COLUMNS_SHOWN else []
         return ", ".join([shortened(name) for name in self.columns[:COLUMNS_SHOWN]] + more)
 
-    def fail_where(self, fault: pl.Expr, column: str, message: str) -> None:
+    def fail_where(
+        self, fault: pl.Expr, column: str, message: str, called: str | None = None
+    ) -> None:
         """Raise `InputError` naming the first row where `fault` holds and its value."""
         faulty = self.frame.filter(fault)
         if len(faulty):
-            raise InputError(describe(self.name, faulty, column, message))
+            raise InputError(describe(self.name, faulty, column, message, called))
 
     def integers(self, column: str) -> pl.Series:
         """Return the column as Int64; `InputError` names the first row that has no integer."""
@@ -76,10 +94,16 @@ def describe(
 
     `called` is the column's name in the source, if it differs from that in the frame.
     """
-    first = faulty.sort(ROW).row(0, named=True)
+    first = faulty.select(ROW, column).sort(ROW).head(1)
     more = f" (and {len(faulty) - 1:,} more such rows)" if len(faulty) > 1 else ""
-    value = "missing" if first[column] is None else shortened(repr(first[column]))
-    return f"{name}, row {first[ROW]}: {called or column} {value} {message}{more}"
+    value = "missing" if first[column].null_count() else shortened(_shown(first[column]))
+    return f"{name}, row {first[ROW].item()}: {called or column} {value} {message}{more}"
+
+
+def _shown(value: pl.Series) -> str:
+    if isinstance(value.dtype, pl.Datetime):  # may be too far away for Python's own
+        return str(np.datetime64(value.to_physical().item(), value.dtype.time_unit))
+    return repr(value.to_list()[0])
 
 
 def shortened(text: str, limit: int = 80) -> str:
@@ -88,11 +112,12 @@ def shortened(text: str, limit: int = 80) -> str:
     return plain if len(plain) <= limit else plain[:limit] + "…"
 
 
-def load(source: Any) -> Rows:
+def load(source: Any, *, keep_surplus: bool = False) -> Rows:
     """Return the rows of a CSV, TSV (plain or gz) or Parquet file, or of a frame.
 
     pandas frames are taken if pandas and pyarrow are installed, as they must be where the
-    frame comes from.
+    frame comes from. Rows with more fields than the header raise `InputError` unless
+    `keep_surplus`.
     """
     if isinstance(source, pl.LazyFrame):
         source = source.collect()
@@ -106,32 +131,67 @@ def load(source: Any) -> Rows:
             "Parquet file, or a Polars or pandas frame"
         )
     path = Path(source)
+    check_readable(path)
     if not path.is_file():
-        found = "is a folder" if path.is_dir() else "does not exist"
+        found = "is a folder" if path.is_dir() else "is not a file"
         raise InputError(f"{path} {found}: give a CSV, TSV or Parquet file")
-    if path.suffix == ".parquet":
-        return _numbered(str(path), _read(path, "Parquet"), first=1)
-    rows = _numbered(str(path), _read(path, "text"), first=2)
+    if is_parquet(path):
+        return _numbered(str(path), _read_parquet(path), first=1)
+    rows = _numbered(str(path), _read_text(path), first=2)
+    if SURPLUS in rows.frame.columns and not keep_surplus:
+        rows.fail_where(pl.col(SURPLUS).is_not_null(), SURPLUS, TOO_MANY, "surplus field")
     blank = pl.all_horizontal(pl.col(rows.columns).is_null())
     return Rows(rows.name, rows.frame.filter(~blank))
 
 
-def _read(path: Path, kind: str) -> pl.DataFrame:
+def _read_parquet(path: Path) -> pl.DataFrame:
     try:
-        if kind == "Parquet":
-            return pl.read_parquet(path, glob=False)
-        return pl.read_csv(
-            path,
-            infer_schema=False,  # everything stays text, so that faults keep their row
-            encoding="utf8-lossy",  # mis-encoded names are names all the same
-            separator="\t" if path.name.endswith(TAB_SUFFIXES) else ",",
-            glob=False,
-        )
-    except pl.exceptions.NoDataError as error:
-        raise InputError(f"{path}: the file is empty; it needs a header and rows") from error
+        return pl.read_parquet(path, glob=False)
     except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise InputError(f"{path}: not readable as a {kind} table: {reason}") from error
+        raise InputError(
+            f"{path}: not readable as a Parquet table: {shortened(str(error))}: get or write the "
+            "file again"
+        ) from error
+
+
+def _read_text(path: Path) -> pl.DataFrame:
+    separator = _separator(path)
+    try:
+        try:
+            return _parse(path, separator)
+        except pl.exceptions.NoDataError as error:
+            raise InputError(f"{path}: the file is empty; it needs a header and rows") from error
+        except (pl.exceptions.ComputeError, OSError):  # not UTF-8, too many fields, damaged gz
+            with open_text(path) as file:
+                header, _, rows = as_utf8(file.read()).partition(b"\n")
+            header = header.rstrip(b"\r") + f"{separator}{SURPLUS}\n".encode()
+            return _parse(header + rows, separator)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(
+            f"{path}: the gz file is damaged or ends too early ({error}): get the file again"
+        ) from error
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(
+            f"{path}: not readable as a text table: {shortened(str(error))}: check its quotes and "
+            "separators"
+        ) from error
+
+
+def _parse(source: Path | bytes, separator: str) -> pl.DataFrame:
+    return pl.read_csv(
+        source,
+        infer_schema=False,  # everything stays text, so that faults keep their row
+        separator=separator,
+        truncate_ragged_lines=isinstance(source, bytes),  # it has a column for what is too much
+        glob=False,
+    )
+
+
+def _separator(path: Path) -> str:
+    """Return what the name of the file says, unless the header has only another one."""
+    usual = "\t" if path.name.lower().endswith(TAB_SUFFIXES) else ","
+    header = first_lines(path)[:1] or [usual]
+    return usual if usual in header[0] else next((s for s in SEPARATORS if s in header[0]), usual)
 
 
 def _numbered(name: str, frame: pl.DataFrame, first: int) -> Rows:

@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from doppeltrace.errors import InputError, SettingsError
-from doppeltrace.io._frames import Rows
+from doppeltrace.io._frames import Rows, shortened
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "user": ("uid", "user", "user_id", "userid", "user_index"),
@@ -43,6 +43,11 @@ ALIASES: dict[str, tuple[str, ...]] = {
 """The names, in lower case, under which each role's column is looked for, in this order."""
 
 
+TEXTS = (pl.String, pl.Categorical, pl.Enum)
+LONGEST_LABEL = 200
+"""Characters. In an array of labels each takes the room of the longest."""
+
+
 def find_columns(
     rows: Rows, roles: tuple[str, ...], given: Mapping[str, str] | None = None
 ) -> dict[str, str]:
@@ -69,6 +74,12 @@ def find_columns(
             names = [known[alias] for alias in ALIASES[role] if alias in known]
             if names:
                 found[role] = names[0]
+    for role, column in found.items():
+        if f"{column}_duplicated_0" in rows.columns:  # so Polars calls the second one
+            raise InputError(
+                f"{rows.name}, row 1: two columns are called {column!r}, which is to be the "
+                f"{role}: rename one of them"
+            )
     return found
 
 
@@ -83,20 +94,55 @@ def require_role(rows: Rows, found: Mapping[str, str], role: str, remedy: str = 
     return found[role]
 
 
-def as_labels(column: pl.Series) -> pl.Series:
-    """Return labels as Int64 if all are written as integers, else as text; empty ones null."""
+def as_labels(column: pl.Series, source: str) -> pl.Series:
+    """Return labels as Int64 if all are integers, else as text; empty ones and NaN null.
+
+    `InputError` names the source of a column that holds no labels, such as lists.
+    """
+    if not (column.dtype.is_numeric() or column.dtype in (*TEXTS, pl.Boolean, pl.Null)):
+        raise _wrong_type(column, source, "labels: give text or integers")
+    if column.dtype.is_float():  # of integers with gaps, as pandas keeps them, or no labels
+        column = column.fill_nan(None)
+        number = column.cast(pl.Int64, strict=False)
+        if (number.cast(pl.Float64).eq_missing(column.cast(pl.Float64))).all():
+            return number
     if column.dtype.is_integer():
-        return column.cast(pl.Int64)
+        number = column.cast(pl.Int64, strict=False)
+        if number.null_count() == column.null_count():
+            return number
     text = trimmed(column.cast(pl.String))
     number = text.cast(pl.Int64, strict=False)
     same = number.cast(pl.String).eq_missing(text)  # "007" and "+7" are not numbers but names
     return number if same.all() else text
 
 
+def as_numbers(column: pl.Series, source: str) -> pl.Series:
+    """Return a column of numbers, or of text that may hold them, trimmed.
+
+    `InputError` names the source of a column of another type.
+    """
+    if column.dtype in TEXTS:
+        return trimmed(column.cast(pl.String))
+    if not (column.dtype.is_numeric() or column.dtype == pl.Null):
+        raise _wrong_type(column, source, "numbers: convert it")
+    return column
+
+
+def _wrong_type(column: pl.Series, source: str, wanted: str) -> InputError:
+    kind = shortened(str(column.dtype))
+    return InputError(f"{source}: the column {shortened(column.name)} is {kind}, not {wanted}")
+
+
 def label_array(labels: pl.Series) -> NDArray:
     """Return labels as an array of int64 or of str."""
     array = labels.to_numpy()
     return array if labels.dtype.is_integer() else array.astype(str)
+
+
+def categories(column: pl.Series, source: str) -> NDArray:
+    """Return the categories of places as an array of str, cut where they are very long."""
+    text = as_labels(column, source).cast(pl.String).fill_null("")
+    return text.str.slice(0, LONGEST_LABEL).to_numpy().astype(str)
 
 
 def trimmed(text: pl.Series) -> pl.Series:

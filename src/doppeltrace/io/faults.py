@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from doppeltrace.errors import InputError
-from doppeltrace.io._frames import describe
-from doppeltrace.io.columns import finite_number
+from doppeltrace.io._frames import SURPLUS, TOO_MANY, describe
+from doppeltrace.io.columns import LONGEST_LABEL, finite_number
 from doppeltrace.traces import Bounds
 
 INHABITED_SOUTH = -60.0
@@ -49,6 +49,23 @@ def missing(column: str, called: str) -> Fault:
     return Fault(
         pl.col(column).is_null(), column, called, "in this row: fill it in", f"no {called}"
     )
+
+
+def too_long(column: str, called: str) -> Fault:
+    """Return the fault of a label that would make every label take a large room in memory."""
+    fault = f"is longer than {LONGEST_LABEL} characters"
+    long = pl.col(column).cast(pl.String).str.len_chars() > LONGEST_LABEL
+    where = long.fill_null(False)
+    return Fault(where, column, called, f"{fault}: shorten it", f"{called} {fault}")
+
+
+SURPLUS_FAULT = Fault(
+    pl.col(SURPLUS).is_not_null(),
+    SURPLUS,
+    "surplus field",
+    TOO_MANY,
+    "more fields than the header names",
+)
 
 
 def coordinate_faults(

@@ -66,6 +66,7 @@ class Finishing:
             )
         if isinstance(self.split, int | float):
             require(0 < self.split < 1, f"split {self.split} must be a fraction between 0 and 1")
+        require(self.split_seed >= 0, f"split_seed {self.split_seed} must be 0 or more")
 
     def make_clock(self, local: pl.Series) -> Clock:
         """Return the clock for events at these local times."""

@@ -13,20 +13,20 @@ from typing import Unpack
 import polars as pl
 
 from doppeltrace.errors import InputError, SettingsError
-from doppeltrace.io._blocks import SURPLUS, Layout, first_lines, map_rows
+from doppeltrace.io._blocks import Layout, map_rows
+from doppeltrace.io._census import choose_places
 from doppeltrace.io._checkins import (
-    choose_places,
     collect,
     count_known_places,
-    nothing_left,
     stamp_times,
 )
+from doppeltrace.io._contents import first_lines
 from doppeltrace.io._events import as_bounds
-from doppeltrace.io._frames import ROW
+from doppeltrace.io._frames import ROW, SURPLUS
 from doppeltrace.io.columns import finite_number
 from doppeltrace.io.dataset import Dataset
 from doppeltrace.io.finish import Finishing, FinishingOptions
-from doppeltrace.io.validation import Tally
+from doppeltrace.io.validation import Tally, nothing_left
 from doppeltrace.traces import Bounds
 
 CHECKINS = Layout(("user", "location", "time", "offset"))

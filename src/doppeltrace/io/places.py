@@ -8,8 +8,15 @@ import polars as pl
 
 from doppeltrace.errors import InputError
 from doppeltrace.io._frames import load
-from doppeltrace.io.columns import as_labels, find_columns, label_array, require_role
-from doppeltrace.io.faults import Fault, coordinate_faults, missing, refuse
+from doppeltrace.io.columns import (
+    as_labels,
+    as_numbers,
+    categories,
+    find_columns,
+    label_array,
+    require_role,
+)
+from doppeltrace.io.faults import Fault, coordinate_faults, missing, refuse, too_long
 from doppeltrace.traces import Bounds, Places
 
 
@@ -32,8 +39,12 @@ def read_places(source: Any, *, bounds: Bounds | None = None) -> Places:
     if len(rows.frame) == 0:
         raise InputError(f"{rows.name}: there are no places below the header")
     label, lat, lng = found["location"], found["lat"], found["lng"]
-    frame = rows.frame.with_columns(as_labels(rows.frame[label]).alias(label))
+    frame = rows.frame.with_columns(
+        as_labels(rows.frame[label], rows.name).alias(label),
+        *(as_numbers(rows.frame[column], rows.name) for column in (lat, lng)),
+    )
     faults = [missing(column, column) for column in (label, lat, lng)]
+    faults.append(too_long(label, label))
     faults += coordinate_faults(lat, lng, found)
     twice = ~pl.col(label).is_first_distinct()
     faults.append(Fault(twice, label, label, "is listed twice: list it once", ""))
@@ -44,7 +55,7 @@ def read_places(source: Any, *, bounds: Bounds | None = None) -> Places:
         lat=frame[lat].cast(pl.Float64).to_numpy(),
         lng=frame[lng].cast(pl.Float64).to_numpy(),
         bounds=bounds,  # type: ignore[arg-type]  # None: the box around the places
-        category=frame[found["category"]].to_numpy() if "category" in found else None,
+        category=categories(frame[found["category"]], rows.name) if "category" in found else None,
     )
 
 

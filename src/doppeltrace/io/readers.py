@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from doppeltrace.errors import InputError, SettingsError
+from doppeltrace.io._contents import check_readable
 from doppeltrace.io.dataset import Dataset
 from doppeltrace.io.finish import Finishing
 from doppeltrace.io.foursquare import is_foursquare, read_foursquare
@@ -69,8 +70,7 @@ def read(path: str | Path, format: str = "auto", **options: Any) -> Dataset:
         given.
     """
     path = Path(path)
-    if not path.exists():
-        raise InputError(f"{path} does not exist: check the path of the input")
+    check_readable(path)
     chosen = _recognise(path) if format == "auto" else _by_name(format)
     given = {name: value for name, value in options.items() if value is not None}
     strange = [name for name in given if name not in chosen.options]

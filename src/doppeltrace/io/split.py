@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from doppeltrace.errors import InputError, require
-from doppeltrace.io._frames import load
-from doppeltrace.io.columns import find_columns, require_role
+from doppeltrace.io._frames import load, shortened
+from doppeltrace.io.columns import as_labels, find_columns, require_role
 from doppeltrace.streams import generator
 from doppeltrace.traces import Traces
 
@@ -55,7 +56,15 @@ def _parts(traces: Traces, table: Any) -> NDArray:
     found = find_columns(rows, ("user", "part"))
     user = rows.frame[require_role(rows, found, "user", "rename it in the table of parts")]
     part = rows.frame[require_role(rows, found, "part", "rename it in the table of parts")]
-    known = dict(zip(user.cast(str).to_list(), part.to_list(), strict=True))
+    user = as_labels(user, rows.name).cast(pl.String)
+    part = as_labels(part, rows.name).cast(pl.String)
+    both = pl.DataFrame([user.alias("user"), part.alias("part")]).unique()
+    twice = both.filter(pl.col("user").is_duplicated())["user"]
+    if len(twice):
+        raise InputError(
+            f"{rows.name}: the user {shortened(str(twice.min()))} is in several parts: name one"
+        )
+    known = dict(both.iter_rows())
     strange = sorted({str(name) for name in known.values()} - set(PARTS))
     if strange:
         raise InputError(f"{rows.name}: part {strange[0]!r} is neither 'train' nor 'test'")

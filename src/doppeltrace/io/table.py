@@ -23,10 +23,10 @@ from doppeltrace.io._events import (
     row_faults,
     select_roles,
 )
-from doppeltrace.io._frames import load
+from doppeltrace.io._frames import SURPLUS, load
 from doppeltrace.io.columns import find_columns, require_role
 from doppeltrace.io.dataset import Dataset
-from doppeltrace.io.faults import refuse
+from doppeltrace.io.faults import SURPLUS_FAULT, refuse
 from doppeltrace.io.finish import Finishing, dataset_of
 from doppeltrace.io.places import read_places
 from doppeltrace.io.validation import Tally
@@ -100,7 +100,7 @@ def read_table(
     finishing = Finishing(
         clock, instant_minutes, instants_per_slot, first_hour, last_hour, daily, split, split_seed
     )
-    rows = load(source)
+    rows = load(source, keep_surplus=True)
     found = find_columns(rows, ROLES, columns)
     require_role(rows, found, "user")
     require_role(rows, found, "time")
@@ -118,7 +118,10 @@ def read_table(
     frame = select_roles(rows, {role: found[role] for role in used})
     tally = Tally(rows.name, rows_read=len(frame))
     frame = add_times(frame, found, tally, timezone, time_format, naive_is_utc)
-    for fault in row_faults(used, found, given, bounds, time_format):
+    faults = row_faults(used, found, given, bounds, time_format)
+    if SURPLUS in frame.columns:
+        faults.insert(0, SURPLUS_FAULT)
+    for fault in faults:
         if drop_invalid:
             frame = tally.drop(frame, fault.where, fault.reason)
         else:

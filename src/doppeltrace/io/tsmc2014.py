@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Unpack
 
 from doppeltrace.errors import InputError
-from doppeltrace.io._blocks import Layout, first_lines
+from doppeltrace.io._blocks import Layout
+from doppeltrace.io._census import choose_places
 from doppeltrace.io._checkins import (
-    choose_places,
     collect,
     count_places,
     located_rows,
     stamp_times,
 )
+from doppeltrace.io._contents import first_lines
 from doppeltrace.io._events import as_bounds
 from doppeltrace.io.dataset import Dataset
 from doppeltrace.io.finish import Finishing, FinishingOptions

@@ -145,6 +145,17 @@ class Tally:
         )
 
 
+def nothing_left(tally: Tally) -> InputError:
+    """Return the error of a file of which no row can be used, naming the commonest reason."""
+    if not tally.dropped:
+        return InputError(f"{tally.source}: there are no rows: is this the right file?")
+    worst = max(tally.dropped, key=lambda finding: finding.count)
+    return InputError(
+        f"{tally.source}: no row can be used: {worst}: check the file, its format (--format) "
+        "and the bounds (--bounds, --city)"
+    )
+
+
 def check_usable(traces: Traces, source: str) -> None:
     """Raise `InputError` if there is nothing to learn from these traces."""
     if traces.n_users < 2:

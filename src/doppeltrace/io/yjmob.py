@@ -8,6 +8,7 @@ right; where it is, which way it faces, and the weekday are not to be read from 
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
@@ -17,12 +18,14 @@ from numpy.typing import NDArray
 
 from doppeltrace.discretize.where import METRES_PER_DEGREE, Grid
 from doppeltrace.errors import InputError
-from doppeltrace.io._blocks import Layout, first_lines, map_rows
-from doppeltrace.io._checkins import Census, choose_places, nothing_left, whole_rows
+from doppeltrace.io._blocks import Layout, map_rows
+from doppeltrace.io._census import Census, choose_places
+from doppeltrace.io._checkins import whole_rows
+from doppeltrace.io._contents import first_lines
 from doppeltrace.io._frames import ROW
 from doppeltrace.io.dataset import Dataset
 from doppeltrace.io.finish import Finishing, FinishingOptions
-from doppeltrace.io.validation import Tally
+from doppeltrace.io.validation import Tally, nothing_left
 from doppeltrace.traces import Bounds
 
 LAYOUT = Layout(("user", "d", "t", "x", "y"), separator=",", skip=1)
@@ -66,13 +69,20 @@ def read_yjmob(
     if not path.is_file():
         raise InputError(f"{path} is not a file: give yjmob100k-dataset1.csv or the like")
     tally = Tally(str(path), warnings=[PSEUDO])
-    places, names = choose_places(_count(path, tally), top_places, GRID.bounds, tally)
+    layout = LAYOUT if _has_header(path) else replace(LAYOUT, skip=0)
+    places, names = choose_places(_count(path, layout, tally), top_places, GRID.bounds, tally)
     number = np.full(CELLS * CELLS, -1, dtype=np.int32)
     number[names.cast(pl.Int64).to_numpy()] = np.arange(len(places))
-    return rest.dataset(_collect(path, number), places, tally)
+    return rest.dataset(_collect(path, layout, number), places, tally)
 
 
-def _count(path: Path, tally: Tally) -> Census:
+def _has_header(path: Path) -> bool:
+    """Tell whether the first line is anything but numbers."""
+    first = first_lines(path)[:1]
+    return not first or not all(field.strip().isdecimal() for field in first[0].split(","))
+
+
+def _count(path: Path, layout: Layout, tally: Tally) -> Census:
     visits = np.zeros(CELLS * CELLS, dtype=np.int64)
     first_row = np.full(CELLS * CELLS, np.iinfo(np.int64).max, dtype=np.int64)
 
@@ -80,7 +90,7 @@ def _count(path: Path, tally: Tally) -> Census:
         part = Tally(tally.source, rows_read=len(rows))
         return _usable(rows, part).group_by("cell").agg(pl.len(), pl.col(ROW).min()), part
 
-    for frame, part in map_rows(path, LAYOUT, work):
+    for frame, part in map_rows(path, layout, work):
         tally.absorb(part)
         cell = frame["cell"].to_numpy()
         visits[cell] += frame["len"].to_numpy()
@@ -98,7 +108,7 @@ def _count(path: Path, tally: Tally) -> Census:
     )
 
 
-def _collect(path: Path, number: NDArray[np.int32]) -> pl.DataFrame:
+def _collect(path: Path, layout: Layout, number: NDArray[np.int32]) -> pl.DataFrame:
     """Return the events in the cells that have a number."""
 
     def work(rows: pl.DataFrame) -> pl.DataFrame:
@@ -109,7 +119,7 @@ def _collect(path: Path, number: NDArray[np.int32]) -> pl.DataFrame:
             ROW, "user", "place", moment=local, local=local
         )
 
-    return pl.concat(list(map_rows(path, LAYOUT, work)))
+    return pl.concat(list(map_rows(path, layout, work)))
 
 
 def _usable(rows: pl.DataFrame, part: Tally) -> pl.DataFrame:
