@@ -1,5 +1,7 @@
 """GeoLife folders and GPS tables: points in cells, one event per user and instant."""
 
+import gzip
+
 import polars as pl
 import pytest
 
@@ -59,6 +61,17 @@ def test_majority_and_stay(folder):
     top = read_geolife(folder, grid=(2, 2), bounds=BOX, top_places=2, timezone="UTC")
     assert top.train.places.labels.tolist() == [0, 1]
     assert top.train.instant.tolist() == [10, 10, 11]
+
+
+def test_files_in_gz_and_without_header(folder):
+    plain = read_geolife(folder, grid=(2, 2), bounds=BOX)
+    for file in list(folder.glob("Data/*/Trajectory/*.plt")):
+        points = file.read_bytes().split(b"\n", 6)[6]
+        file.with_suffix(".plt.gz").write_bytes(gzip.compress(points))
+        file.unlink()
+    bare = dt.read(folder, grid=(2, 2), bounds=BOX)
+    assert bare.train.location.tolist() == plain.train.location.tolist()
+    assert bare.validation.rows_read == plain.validation.rows_read == 10
 
 
 def test_h3_cells(folder):

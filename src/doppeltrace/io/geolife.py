@@ -21,6 +21,7 @@ from doppeltrace.discretize.where import inside, keep_places, most_visited
 from doppeltrace.errors import InputError, SettingsError
 from doppeltrace.io._blocks import Layout, map_rows
 from doppeltrace.io._checkins import whole_rows
+from doppeltrace.io._contents import first_lines
 from doppeltrace.io._events import as_bounds
 from doppeltrace.io._frames import ROW
 from doppeltrace.io.columns import finite_number
@@ -119,6 +120,7 @@ def read_geolife(
 def _files(folder: Path) -> Iterator[Path]:
     for pattern in ("*/Trajectory/*.plt", "Data/*/Trajectory/*.plt"):
         yield from folder.glob(pattern)
+        yield from folder.glob(f"{pattern}.gz")
 
 
 def _users(folder: Path) -> dict[str, list[Path]]:
@@ -153,7 +155,8 @@ def _points(
 
     found = []
     for file in files:
-        for frame, part in map_rows(file, LAYOUT, work):
+        layout = LAYOUT if _has_header(file) else replace(LAYOUT, skip=0)
+        for frame, part in map_rows(file, layout, work):
             for finding in part.dropped:
                 new = first_files.setdefault(finding.reason, str(file)) == str(file)
                 tally.note(finding.reason, finding.count, finding.rows if new else ())
@@ -162,6 +165,12 @@ def _points(
     if not found:
         return pl.DataFrame(schema=POINT)
     return pl.concat(found).sort("moment", maintain_order=True)
+
+
+def _has_header(file: Path) -> bool:
+    """Tell whether the first line is anything but a point."""
+    first = first_lines(file, limit=1000)[:1]
+    return not first or first[0].count(LAYOUT.separator) + 1 != len(LAYOUT.names)
 
 
 def _merge(
