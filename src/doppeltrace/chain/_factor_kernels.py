@@ -17,10 +17,14 @@ from numba.extending import overload
 from doppeltrace._stream_kernels import uniform
 from doppeltrace.chain import _protocol
 from doppeltrace.chain._protocol import DRAWS, GROUP, accepts, is_chain, log_probability
+from doppeltrace.chain._simd import PLACES, ROWS, add_clamped
 from doppeltrace.chain.factor_chain import FactorChain
 
 _SUMS = {"fastmath": {"contract", "reassoc", "nsz"}}  # sums may be vectorised; NaN stays NaN
 _IN_ORDER = {"fastmath": {"contract"}}  # sums where two ways must give the same bits
+_BAND = 32
+"""Rows summed together, a multiple of ROWS: their weights stay in the first cache."""
+
 _INVERSE_SUMS, _SLOT_SUMS, _BUFFER, _OTHER_BUFFER, _TABLES = range(5)
 
 
@@ -89,52 +93,40 @@ def _row_weights(chain, user, origin, out):
     return _weights(chain.A, user, chain.B, origin, chain.C_t, chain.floor, out)
 
 
-@njit(cache=True, **_SUMS)
-def _two_sums(A, user, B, i, j, C_t, floor, first, second):
-    """Return the sums of the rows i and j at once: loads serve both. first, second : buffers."""
-    z, n_places = C_t.shape
-    first[:n_places] = 0.0
-    second[:n_places] = 0.0
-    for k in range(0, z - 8, 8):
-        v = _eight_products(A, user, B, i, k)
-        w = _eight_products(A, user, B, j, k)
-        rows = _eight_rows(C_t, k)
-        for b in range(n_places):
-            first[b] += _dot(v, rows, b)
-            second[b] += _dot(w, rows, b)
-    v = _eight_products(A, user, B, i, z - 8)
-    w = _eight_products(A, user, B, j, z - 8)
-    rows = _eight_rows(C_t, z - 8)
-    total = 0.0
-    other = 0.0
-    for b in range(n_places):
-        weight = first[b] + _dot(v, rows, b)
-        total += weight if weight > floor else floor
-        weight = second[b] + _dot(w, rows, b)
-        other += weight if weight > floor else floor
-    return total, other
+@njit(cache=True, error_model="numpy", **_SUMS)
+def inverse_row_sums(x, i, rows, others_t, floor, out):
+    """Write one over Σ_b max(φ, Σ_k x_ik rows_ak others_bk) of every row a to out.
+
+    A band of rows at a time, so that a stretch of others_t (Z, X) serves many rows.
+    """
+    z, n_places = others_t.shape
+    whole = n_places - n_places % PLACES
+    weights = np.zeros((_BAND, z))
+    for start in range(0, len(rows), _BAND):
+        n = min(_BAND, len(rows) - start)
+        for r in range(n):
+            for k in range(z):
+                weights[r, k] = x[i, k] * rows[start + r, k]
+        sums = np.zeros((_BAND, 4))
+        for b in range(0, whole, PLACES):
+            for r in range(0, n, ROWS):
+                add_clamped(weights, r, others_t, b, floor, sums)
+        for r in range(n):
+            total = (sums[r, 0] + sums[r, 1]) + (sums[r, 2] + sums[r, 3])
+            for b in range(whole, n_places):
+                weight = 0.0
+                for k in range(z):
+                    weight += weights[r, k] * others_t[k, b]
+                total += weight if weight > floor else floor
+            out[start + r] = 1.0 / total
 
 
 @njit(cache=True)
 def _know_all_sums(chain, user, scratch):
-    """Fill the inverse row sums of all places."""
+    """Fill the inverse row sums of all places, if they are not known yet: all or none are."""
     inverse = scratch[_INVERSE_SUMS]
-    n_places = chain.C_t.shape[1]
-    waiting = -1
-    for b in range(n_places):
-        if np.isnan(inverse[b]):
-            if waiting < 0:
-                waiting = b
-            else:
-                total, other = _two_sums(
-                    chain.A, user, chain.B, waiting, b, chain.C_t, chain.floor,
-                    scratch[_BUFFER], scratch[_OTHER_BUFFER],
-                )  # fmt: skip
-                inverse[waiting] = 1.0 / total
-                inverse[b] = 1.0 / other
-                waiting = -1
-    if waiting >= 0:
-        inverse[waiting] = 1.0 / _row_weights(chain, user, waiting, scratch[_BUFFER])
+    if np.isnan(inverse[0]):
+        inverse_row_sums(chain.A, user, chain.B, chain.C_t, chain.floor, inverse)
 
 
 @njit(cache=True, inline="always")
