@@ -20,6 +20,7 @@ from doppeltrace.io._blocks import Layout, map_rows
 from doppeltrace.io._census import Census
 from doppeltrace.io._events import MAX_OFFSET_MINUTES
 from doppeltrace.io._frames import ROW, SURPLUS
+from doppeltrace.io._kept import Kept
 from doppeltrace.io.columns import finite_number
 from doppeltrace.io.validation import Tally, nothing_left
 from doppeltrace.traces import Bounds
@@ -161,13 +162,13 @@ def collect(
         frame = add_times(frame, part)
         return frame.select(ROW, "user", "place", "moment", "local"), part
 
-    events = []
+    events = Kept(tally)
     for frame, part in map_rows(path, layout, work):
         tally.absorb(part)
-        events.append(frame)
-    if sum(map(len, events)) == 0:
+        events.add(frame)
+    if events.rows == 0:
         raise nothing_left(tally)
-    return pl.concat(events)
+    return events.whole()
 
 
 def stamp_times(timezone: str | None) -> Filter:

@@ -16,7 +16,7 @@ from doppeltrace.io._frames import ROW, SURPLUS, Rows
 from doppeltrace.io.columns import as_labels, as_numbers, finite_number, require_role, trimmed
 from doppeltrace.io.faults import Fault, coordinate_faults, missing, too_long
 from doppeltrace.io.places import number_of_label, places_of_rows
-from doppeltrace.io.validation import ROWS_SHOWN, Tally
+from doppeltrace.io.validation import DUPLICATE, ROWS_SHOWN, Tally
 from doppeltrace.traces import Bounds, Clock, Places
 
 ROLES = ("user", "time", "lat", "lng", "location", "offset")
@@ -148,15 +148,16 @@ def order_events(frame: pl.DataFrame, used: list[str], tally: Tally) -> pl.DataF
     """Drop exact duplicates and order the rows by user, exact time and place."""
     where = [role for role in ("location", "lat", "lng") if role in used]
     frame = frame.with_columns(finite_number(r).alias(r) for r in where if r != "location")
+    event = ["user", "moment", *where, "local"]
+    frame = frame.sort(*event, ROW)
+    again = pl.all_horizontal(pl.col(column) == pl.col(column).shift() for column in event)
+    frame = tally.drop(frame, again.fill_null(False), DUPLICATE)
     stood = frame.select("user", "moment", ROW).sort("user", ROW)
     later = (pl.col("moment") < pl.col("moment").shift()) & (
         pl.col("user") == pl.col("user").shift()
     )
     tally.unsorted = int(stood.select(later.sum()).item())
-    event = ["user", "moment", *where, "local"]
-    frame = frame.sort(*event, ROW)
-    again = pl.all_horizontal(pl.col(column) == pl.col(column).shift() for column in event)
-    return tally.drop(frame, again.fill_null(False), "exact duplicate")
+    return frame
 
 
 def locate(

@@ -14,6 +14,7 @@ from doppeltrace.io._frames import ROW
 from doppeltrace.traces import Traces
 
 ROWS_SHOWN = 5
+DUPLICATE = "exact duplicate"
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,8 @@ class Validation:
     source : name of the file, or `frame`.
     rows_read, rows_kept : rows with data before and after; the difference is in `dropped`.
     dropped : rows left out, by reason.
-    unsorted : rows that stood right after a later event of their user; they were sorted in.
+    unsorted : rows that stood right after a later event of their user, exact duplicates apart;
+        they were sorted in.
     users, places, events, transitions : size of the traces (training and testing together).
     first, last : local times (ISO) of the earliest and latest event's instant.
     warnings : what the reader had to assume.

@@ -23,6 +23,7 @@ from doppeltrace.io._census import Census, choose_places
 from doppeltrace.io._checkins import whole_rows
 from doppeltrace.io._contents import first_lines
 from doppeltrace.io._frames import ROW
+from doppeltrace.io._kept import Kept
 from doppeltrace.io.dataset import Dataset
 from doppeltrace.io.finish import Finishing, FinishingOptions
 from doppeltrace.io.validation import Tally, nothing_left
@@ -73,7 +74,7 @@ def read_yjmob(
     places, names = choose_places(_count(path, layout, tally), top_places, GRID.bounds, tally)
     number = np.full(CELLS * CELLS, -1, dtype=np.int32)
     number[names.cast(pl.Int64).to_numpy()] = np.arange(len(places))
-    return rest.dataset(_collect(path, layout, number), places, tally)
+    return rest.dataset(_collect(path, layout, number, tally), places, tally)
 
 
 def _has_header(path: Path) -> bool:
@@ -108,7 +109,7 @@ def _count(path: Path, layout: Layout, tally: Tally) -> Census:
     )
 
 
-def _collect(path: Path, layout: Layout, number: NDArray[np.int32]) -> pl.DataFrame:
+def _collect(path: Path, layout: Layout, number: NDArray[np.int32], tally: Tally) -> pl.DataFrame:
     """Return the events in the cells that have a number."""
 
     def work(rows: pl.DataFrame) -> pl.DataFrame:
@@ -119,7 +120,10 @@ def _collect(path: Path, layout: Layout, number: NDArray[np.int32]) -> pl.DataFr
             ROW, "user", "place", moment=local, local=local
         )
 
-    return pl.concat(list(map_rows(path, layout, work)))
+    events = Kept(tally)
+    for frame in map_rows(path, layout, work):
+        events.add(frame)
+    return events.whole()
 
 
 def _usable(rows: pl.DataFrame, part: Tally) -> pl.DataFrame:
