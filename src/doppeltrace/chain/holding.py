@@ -51,6 +51,11 @@ def stay_shares(traces: Traces, min_users: int) -> NDArray[np.float64]:
     return np.where(enough, stayed / np.maximum(seen, 1), stayed.sum() / max(seen.sum(), 1))
 
 
+def follow_stays(chain: BaseChain, traces: Traces, min_users: int, seed: int) -> BaseChain:
+    """Return the chain that stays as often, slot by slot, as the training users do."""
+    return fit_holding(chain, stay_shares(traces, min_users), seed)
+
+
 def fit_holding(chain: BaseChain, shares: NDArray[np.float64], seed: int) -> BaseChain:
     """Return the chain with the h of each slot that gives these shares of stays, or nearly.
 

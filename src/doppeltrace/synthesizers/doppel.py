@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from doppeltrace import streams, tensors
 from doppeltrace.chain.base_chain import BaseChain, base_chain
-from doppeltrace.chain.holding import fit_holding, records_stays, stay_shares
+from doppeltrace.chain.holding import follow_stays, records_stays
 from doppeltrace.chain.population import Base, check_settings, population_base
 from doppeltrace.errors import require
 from doppeltrace.factorize import poisson
@@ -158,8 +158,7 @@ class Doppel(FactorizedSynthesizer):
         follow = records_stays(self.train) if self.rhythm is None else self.rhythm
         if not follow:
             return chain
-        shares = stay_shares(self.train, self.base_settings["min_users"])
-        return fit_holding(chain, shares, self.seed)
+        return follow_stays(chain, self.train, self.base_settings["min_users"], self.seed)
 
 
 class _Work(NamedTuple):
