@@ -16,7 +16,7 @@ SMALLEST_RADIUS = 0.7
 KM_PER_DEGREE = 111.195
 
 BARS_WIDTH, BARS_HEIGHT = 560, 180
-LEFT, RIGHT, BOTTOM, TOP = 62, 24, 28, 14
+LEFT, RIGHT, BOTTOM, TOP = 74, 34, 32, 14
 
 
 class Projection:
@@ -105,7 +105,7 @@ def bar_chart(values: Sequence[float], ticks: Sequence[tuple[float, str]], label
         for y in (floor - share / 100 / top * (floor - TOP),)
     )
     below = "".join(
-        f'<text class="middle" x="{LEFT + at * column:.1f}" y="{floor + 20}">{escape(text)}</text>'
+        f'<text class="middle" x="{LEFT + at * column:.1f}" y="{floor + 26}">{escape(text)}</text>'
         for at, text in ticks
     )
     return (
