@@ -206,7 +206,7 @@ def test_the_figures_of_the_attacks_are_the_scorecards(browser, demo):
 def test_keyboard_shows_where_it_is(browser, demo):
     browser.open(demo.path)
     reached = []
-    for _ in range(32):
+    for _ in range(29):
         browser.driver.switch_to.active_element.send_keys(Keys.TAB)
         reached.append(
             browser.js(
@@ -261,6 +261,8 @@ def test_it_prints(browser, demo):
     assert browser.js("return document.querySelector('#slot').offsetHeight") == 0
     paper = browser.js("return getComputedStyle(document.body).backgroundColor")
     assert min(int(x) for x in paper[4:-1].split(",")) > 200  # never a dark sheet
+    browser.look(width=718, media="print")  # what A4 leaves between the margins
+    assert browser.js("return document.documentElement.scrollWidth") == 718
     pdf = base64.b64decode(browser.command("Page.printToPDF", printBackground=True)["data"])
     assert pdf.startswith(b"%PDF") and len(pdf) > 50_000
 

@@ -171,7 +171,7 @@
       note.textContent = means;
       const details = document.createElement("details");
       const summary = document.createElement("summary");
-      summary.textContent = "Numbers";
+      summary.textContent = `${h.title}: the numbers`;
       const numbers = document.createElement("div");
       details.append(summary, numbers);
       figure.append(caption, holder, note, details);
