@@ -18,9 +18,9 @@ SAMPLED = 16
 class Kept:
     """Events with `ROW` and the columns `EVENT`, added block by block in the order of the file.
 
-    However often a file repeats itself, memory stays below twice that of its events (or of
-    `FIRST_LOOK`): if a sample of users says that at least a quarter of the events are exact
-    duplicates, they are dropped and counted. Fewer are left to `order_events`.
+    However often a file repeats itself, memory stays below three times that of its events (or
+    that of `FIRST_LOOK`): if a sample of users says that at least a quarter of the events are
+    exact duplicates, they are dropped and counted. Fewer are left to `order_events`.
     """
 
     def __init__(self, tally: Tally) -> None:
@@ -45,7 +45,7 @@ class Kept:
         group = events["user"].hash() % SAMPLED
         sample = events.filter(group == 0).select(EVENT)
         if sample.n_unique() > 0.75 * len(sample):
-            self.limit = 4 * self.rows
+            self.limit = 2 * self.rows
             return
         again = np.zeros(len(events), dtype=bool)
         for number in range(SAMPLED):  # one by one, for the comparison takes memory
