@@ -31,6 +31,7 @@ def test_percent():
     assert [clock_time(x) for x in (1 / 3, 10 + 1 / 3, 2)] == ["0:20", "10:20", "2:00"]
     assert cut("a place", 7) == "a place" and cut("a longer place", 9) == "a longer…"
     assert unbroken("a 95 % b (p = 0.1)") == "a 95\u00a0% b (p\u00a0=\u00a00.1)"
+    assert unbroken("9:00–10:00") == "9:00\u2060–\u206010:00"
 
 
 def test_slot_labels():

@@ -122,7 +122,7 @@ def _clusters(found: Mapping[str, Any]) -> str:
     users = clusters[0]["users"]
     items = "".join(
         f'<label><input type="radio" name="cluster" value="{i}"{" checked" * (i == 0)}>'
-        f"<strong>{i + 1}</strong><span>{escape(c['title'])}</span>"
+        f"<strong>{i + 1}</strong><span>{escape(unbroken(c['title']))}</span>"
         f"<small>{c['verdict']}</small>"
         f"<p>{escape(c['description'])}</p></label>"
         for i, c in enumerate(clusters)

@@ -23,5 +23,6 @@ def cut(text: str, length: int) -> str:
 
 
 def unbroken(text: str) -> str:
-    """Return a text in which no line ends between a number and its sign, nor in an equation."""
+    """Return a text in which no line ends in a range, an equation, or before a number's sign."""
+    text = re.sub(r"(?<=\d)–(?=\d)", "\N{WORD JOINER}–\N{WORD JOINER}", text)
     return re.sub(r" (?=[%=])|(?<==) ", "\N{NO-BREAK SPACE}", text)
