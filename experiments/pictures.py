@@ -23,14 +23,14 @@ from doppeltrace.plots import save_plot
 from doppeltrace.utility.visit_fractions import fraction_counts
 
 PAGES = {
-    "report": ("report.html", None),
-    "report_map": ("report.html", "map"),
-    "report_clusters": ("report.html", "clusters"),
-    "datasheet": ("datasheet.html", None),
+    "report": ("report.html", None, 900),
+    "report_map": ("report.html", "map", 900),
+    "report_clusters": ("report.html", "clusters", 1310),
+    "datasheet": ("datasheet.html", None, 900),
 }
-"""Picture → page, and the one section to show."""
+"""Picture → page, the one section to show, and its height in pixels."""
 
-WIDTH, HEIGHT = 1100, 900
+WIDTH = 1100
 MOST_BYTES = 200 * 1024
 QUIET = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
@@ -67,7 +67,7 @@ def take_pictures(out: Path) -> None:
         run = Path(scratch) / "demo-out"
         command = [sys.executable, "-m", "doppeltrace", "demo", "--out", run]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for name, (page, section) in PAGES.items():
+        for name, (page, section, height) in PAGES.items():
             text = (run / page).read_text(encoding="utf-8")
             if section is not None:
                 others = f"header, footer, main > section:not(#{section}) {{ display: none }}"
@@ -76,7 +76,7 @@ def take_pictures(out: Path) -> None:
             shown.write_text(text, encoding="utf-8")
             subprocess.run(
                 [browser, *QUIET, f"--user-data-dir={scratch}/profile",
-                 f"--window-size={WIDTH},{HEIGHT}", "--virtual-time-budget=5000",
+                 f"--window-size={WIDTH},{height}", "--virtual-time-budget=5000",
                  f"--screenshot={shot}", shown.as_uri()],
                 check=True, capture_output=True,
             )  # fmt: skip
