@@ -76,7 +76,7 @@ def read(path: str | Path, format: str = "auto", **options: Any) -> Dataset:
     strange = [name for name in given if name not in chosen.options]
     if strange:
         takes = (
-            f"which takes {', '.join(chosen.options)}"
+            f"which takes only {', '.join(chosen.options)}: leave it out"
             if chosen.options
             else "which takes no options: leave it out, or name another --format"
         )
