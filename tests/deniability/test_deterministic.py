@@ -47,7 +47,7 @@ def test_probabilities_of_all_traces_add_up_to_one():
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("eta", [0.3, 1.0, 7.0])
 def test_pruned_count_equals_brute_force(seed, eta):
-    model = random_model(seed, users=70, floor=[1e-8, 0.02, 0.3][seed % 3])
+    model = random_model(seed, users=70, floor=[1e-8, 0.02, 0.3, 1e-40][seed % 4])
     synthetic = model.sample(3, length=7, seed=seed)
     values = model.log_likelihood(synthetic.locations, np.arange(70))
     found = dt.deniability_test(model, synthetic, k=3, eta=eta)

@@ -17,13 +17,25 @@ from numba.extending import overload
 from doppeltrace._stream_kernels import uniform
 from doppeltrace.chain import _protocol
 from doppeltrace.chain._protocol import DRAWS, GROUP, accepts, is_chain, log_probability
-from doppeltrace.chain._simd import PLACES, ROWS, add_clamped
+from doppeltrace.chain._simd import (
+    LEAST_FLOOR,
+    PLACES,
+    ROWS,
+    add_clamped,
+    bound_move,
+    multiply_by_entry,
+)
 from doppeltrace.chain.factor_chain import FactorChain
 
 _SUMS = {"fastmath": {"contract", "reassoc", "nsz"}}  # sums may be vectorised; NaN stays NaN
-_IN_ORDER = {"fastmath": {"contract"}}  # sums where two ways must give the same bits
 _BAND = 32
 """Rows summed together, a multiple of ROWS: their weights stay in the first cache."""
+
+_ROUNDED_UP = 1.0 + 1e-6
+"""More than what two roundings to single precision take from a probability."""
+
+_TINY = 1e-30
+"""More than what underflow in single precision takes from it."""
 
 _INVERSE_SUMS, _SLOT_SUMS, _BUFFER, _OTHER_BUFFER, _TABLES = range(5)
 
@@ -78,9 +90,9 @@ def _weights(x, i, y, j, others_t, floor, out):
     return total
 
 
-@njit(cache=True, **_IN_ORDER)
+@njit(cache=True, fastmath={"contract"})
 def _triple(x, i, y, j, w, k):
-    """Return Σ_f x_if y_jf w_kf, added up as `_multiply` does."""
+    """Return Σ_f x_if y_jf w_kf."""
     total = 0.0
     for f in range(x.shape[1]):
         total += (y[j, f] * w[k, f]) * x[i, f]
@@ -315,12 +327,17 @@ def _known_log_stay(chain, slot, here, scratch):
 
 @overload(_protocol.tables_shape)
 def _tables_shape(chain):
-    """Rows: L of π, then one over the row sums of Q*, A transposed, one over the sums of π."""
+    """Rows: L of π, then one over the row sums of Q*, A transposed, one over the sums of π.
+
+    The last also holds, at L, the largest |a_nk|. Then L of no less than the probabilities to
+    stay: 1 until known. All is float32: two in the place of a float64.
+    """
     if not is_chain(chain, FactorChain):
         return None
 
     def tables_shape(chain):
-        return (chain.D.shape[0] + 3, max(max(chain.C_t.shape), chain.D.shape[0]), GROUP)
+        n_slots = chain.D.shape[0]
+        return (2 * n_slots + 3, max(max(chain.C_t.shape), n_slots + 1), GROUP // 2)
 
     return tables_shape
 
@@ -333,14 +350,19 @@ def _tabulate(chain, user, member, scratch, tables):
     def tabulate(chain, user, member, scratch, tables):
         _know_all_sums(chain, user, scratch)
         n_slots = chain.D.shape[0]
+        entries = tables.view(np.float32)
         for slot in range(n_slots):
             for x in range(chain.C_t.shape[1]):
-                tables[slot, x, member] = scratch[_TABLES + slot, x]
-            tables[n_slots + 2, slot, member] = 1.0 / scratch[_SLOT_SUMS, slot]
+                entries[slot, x, member] = scratch[_TABLES + slot, x]
+                entries[n_slots + 3 + slot, x, member] = 1.0
+            entries[n_slots + 2, slot, member] = 1.0 / scratch[_SLOT_SUMS, slot]
         for x in range(chain.C_t.shape[1]):
-            tables[n_slots, x, member] = scratch[_INVERSE_SUMS, x]
+            entries[n_slots, x, member] = scratch[_INVERSE_SUMS, x]
+        largest = 0.0
         for k in range(chain.A.shape[1]):
-            tables[n_slots + 1, k, member] = chain.A[user, k]
+            entries[n_slots + 1, k, member] = chain.A[user, k]
+            largest = max(largest, abs(chain.A[user, k]))
+        entries[n_slots + 2, n_slots, member] = largest
 
     return tabulate
 
@@ -352,48 +374,12 @@ def _begin_products(chain, slot, place, tables, products):
 
     def begin_products(chain, slot, place, tables, products):
         sums = chain.D.shape[0] + 2
+        entries = tables.view(np.float32)
         for m in range(GROUP):
-            products[m] = tables[slot, place, m] * tables[sums, slot, m]
+            first = np.float64(entries[slot, place, m]) * np.float64(entries[sums, slot, m])
+            products[m] = first * _ROUNDED_UP if chain.floor >= LEAST_FLOOR else np.inf
 
     return begin_products
-
-
-@njit(cache=True, inline="always")
-def _plus(totals, weight, tables, row, k):
-    """Return totals + weight a_k of the eight members."""
-    return (
-        totals[0] + weight * tables[row, k, 0], totals[1] + weight * tables[row, k, 1],
-        totals[2] + weight * tables[row, k, 2], totals[3] + weight * tables[row, k, 3],
-        totals[4] + weight * tables[row, k, 4], totals[5] + weight * tables[row, k, 5],
-        totals[6] + weight * tables[row, k, 6], totals[7] + weight * tables[row, k, 7],
-    )  # fmt: skip
-
-
-@njit(cache=True, inline="always")
-def _step(forward, backward, tables, slot, sums, here, there, floor, m):
-    """Return min(Q*(there | here), Q*(here | there) π(there) / π(here)) of member m."""
-    forward = max(forward, floor) * tables[sums, here, m]
-    backward = max(backward, floor) * tables[sums, there, m]
-    return min(forward, backward * tables[slot, there, m] / tables[slot, here, m])
-
-
-@njit(cache=True, error_model="numpy", **_IN_ORDER)
-def _multiply(B, C, tables, n_slots, slot, here, there, floor, products):
-    """Multiply by what `move_probability` returns, of all members at once."""
-    row = n_slots + 1
-    f = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    b = f
-    for k in range(B.shape[1]):
-        f = _plus(f, B[here, k] * C[there, k], tables, row, k)
-        b = _plus(b, B[there, k] * C[here, k], tables, row, k)
-    products[0] *= _step(f[0], b[0], tables, slot, n_slots, here, there, floor, 0)
-    products[1] *= _step(f[1], b[1], tables, slot, n_slots, here, there, floor, 1)
-    products[2] *= _step(f[2], b[2], tables, slot, n_slots, here, there, floor, 2)
-    products[3] *= _step(f[3], b[3], tables, slot, n_slots, here, there, floor, 3)
-    products[4] *= _step(f[4], b[4], tables, slot, n_slots, here, there, floor, 4)
-    products[5] *= _step(f[5], b[5], tables, slot, n_slots, here, there, floor, 5)
-    products[6] *= _step(f[6], b[6], tables, slot, n_slots, here, there, floor, 6)
-    products[7] *= _step(f[7], b[7], tables, slot, n_slots, here, there, floor, 7)
 
 
 @overload(_protocol.multiply_by_move, jit_options={"forceinline": True})
@@ -402,7 +388,38 @@ def _multiply_by_move(chain, slot, here, there, tables, products):
         return None
 
     def multiply_by_move(chain, slot, here, there, tables, products):
-        n_slots, floor = chain.D.shape[0], chain.floor
-        _multiply(chain.B, chain.C, tables, n_slots, slot, here, there, floor, products)
+        bound_move(
+            chain.B_single, chain.C_single, tables, chain.D.shape[0], slot, here, there,
+            chain.floor, products,
+        )  # fmt: skip
 
     return multiply_by_move
+
+
+@overload(_protocol.multiply_by_stay, jit_options={"forceinline": True})
+def _multiply_by_stay(chain, slot, here, tables, products):
+    if not is_chain(chain, FactorChain):
+        return None
+
+    def multiply_by_stay(chain, slot, here, tables, products):
+        multiply_by_entry(tables, chain.D.shape[0] + 3 + slot, here, products)
+
+    return multiply_by_stay
+
+
+@overload(_protocol.tabulate_stays)
+def _tabulate_stays(chain, here, member, scratch, tables):
+    if not is_chain(chain, FactorChain):
+        return None
+
+    def tabulate_stays(chain, here, member, scratch, tables):
+        n_slots = chain.D.shape[0]
+        entries = tables.view(np.float32)
+        for slot in range(n_slots):
+            stay = np.exp(scratch[_TABLES + n_slots + slot, here])
+            entries[n_slots + 3 + slot, here, member] = stay * _ROUNDED_UP + _TINY
+
+    return tabulate_stays
+
+
+_protocol.ONLY_BOUNDS.add(FactorChain)

@@ -5,13 +5,14 @@ chain (`_factor_kernels.py`, `_base_kernels.py`) gives it a body with
 `numba.extending.overload`, chosen by the NamedTuple's class. One sampling kernel and one
 deniability kernel thus serve every chain. Probabilities are float64. `scratch` is a float64
 array of the shape for one purpose (`DRAWS`, `FEW` or `MANY`), which belongs to one user at a
-time. `tables` hold what is needed of `GROUP` users at once, side by side, so that one pass over
-a trace serves them all.
+time. `tables`, float64 too, hold what is needed of `GROUP` users at once, side by side, so that
+one pass over a trace serves them all.
 """
 
 import math
 
 from numba import njit, types
+from numba.extending import overload
 
 from doppeltrace._stream_kernels import uniform
 
@@ -21,6 +22,10 @@ DRAWS, FEW, MANY = range(3)
 
 GROUP = 8
 """Users whose probabilities of a trace are multiplied together, in vectors."""
+
+
+ONLY_BOUNDS: set[type] = set()
+"""Kinds of chain whose products are no less than the probabilities, but maybe more."""
 
 
 def is_chain(chain, kind: type) -> bool:
@@ -69,7 +74,7 @@ def known_log_stay(chain, slot, here, scratch):
 
 
 def tables_shape(chain):
-    """Return the shape of the tables: (·, ·, GROUP)."""
+    """Return the shape of the tables, of three axes."""
     raise TypeError
 
 
@@ -86,6 +91,45 @@ def begin_products(chain, slot, place, tables, products):
 def multiply_by_move(chain, slot, here, there, tables, products):
     """Multiply products (GROUP,) by Q_{m,slot}(there | here) of every member, there ≠ here."""
     raise TypeError
+
+
+def only_bounds(chain):
+    """Tell whether products can only rule a user out, since they may be too large."""
+    raise TypeError
+
+
+@overload(only_bounds)
+def _only_bounds(chain):
+    answer = chain.instance_class in ONLY_BOUNDS
+    return lambda chain: answer
+
+
+def multiply_by_stay(chain, slot, here, tables, products):
+    """Multiply products by no less than Q_{m,slot}(here | here) of every member.
+
+    At most 1, and less where the tables know better. This and `tabulate_stays` are for chains
+    whose products are bounds only.
+    """
+    raise TypeError
+
+
+def tabulate_stays(chain, here, member, scratch, tables):
+    """Copy the probabilities to stay here, which scratch holds, to a member's tables."""
+    raise TypeError
+
+
+@overload(multiply_by_stay)
+def _no_stay(chain, slot, here, tables, products):
+    if chain.instance_class in ONLY_BOUNDS:
+        return None
+    return lambda chain, slot, here, tables, products: None
+
+
+@overload(tabulate_stays)
+def _no_stays(chain, here, member, scratch, tables):
+    if chain.instance_class in ONLY_BOUNDS:
+        return None
+    return lambda chain, here, member, scratch, tables: None
 
 
 @njit(cache=True, inline="always")

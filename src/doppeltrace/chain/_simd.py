@@ -1,4 +1,8 @@
-"""The innermost loop of the row sums of Q*, which Numba does not keep in registers by itself."""
+"""The innermost loops of the paper's chain, which Numba does not keep in registers by itself.
+
+`add_clamped` is that of the row sums of Q*, in double precision; `bound_move` that of the
+products that rule verifiers out, in single precision, rounded up.
+"""
 
 import platform
 
@@ -14,6 +18,16 @@ _LANES = 2 if platform.machine().lower() in ("aarch64", "arm64") else 4
 _VECTOR = ir.VectorType(ir.DoubleType(), _LANES)
 
 
+_SINGLE = ir.VectorType(ir.FloatType(), 4)
+_DOUBLE = ir.VectorType(ir.DoubleType(), 4)
+_EPSILON = 2.0**-23  # twice the largest relative error of one rounding in single precision
+_MOVE_ERROR = 1.0 + 32 * _EPSILON  # more than all roundings of a move after its two sums
+_TINY = 1e-30  # more than what a move may lose to underflow in its last product
+
+LEAST_FLOOR = 1e-20
+"""With smaller φ, less than the last product could underflow in single precision."""
+
+
 def _at(builder, array, row, column):
     """Return a pointer to array[row, column] of a C-contiguous matrix."""
     columns = builder.extract_value(array.shape, 1)
@@ -24,12 +38,27 @@ def _vector_at(builder, place):
     return builder.bitcast(place, _VECTOR.as_pointer())
 
 
-def _spread(builder, value):
+def _spread(builder, value, kind=_VECTOR):
     """Return a vector with the value in every lane."""
-    vector = ir.Constant(_VECTOR, ir.Undefined)
+    vector = ir.Constant(kind, ir.Undefined)
     vector = builder.insert_element(vector, value, ir.Constant(ir.IntType(32), 0))
-    pick = ir.Constant(ir.VectorType(ir.IntType(32), _LANES), [0] * _LANES)
-    return builder.shuffle_vector(vector, ir.Constant(_VECTOR, ir.Undefined), pick)
+    return _pick(builder, vector, 0)
+
+
+def _pick(builder, vector, lane):
+    """Return a vector with one lane of the given one everywhere."""
+    lanes = ir.VectorType(ir.IntType(32), vector.type.count)
+    picked = ir.Constant(lanes, [lane] * vector.type.count)
+    return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), picked)
+
+
+def _function(builder, name, kind, n_arguments):
+    """Return LLVM's own function of so many arguments, all vectors of one kind."""
+    of = "f32" if isinstance(kind.element, ir.FloatType) else "f64"
+    signature = ir.FunctionType(kind, [kind] * n_arguments)
+    return cgutils.get_or_insert_function(
+        builder.module, signature, f"llvm.{name}.v{kind.count}{of}"
+    )
 
 
 @intrinsic
@@ -47,12 +76,8 @@ def add_clamped(typingctx, left, row, right_t, place, floor, sums):
         )
         _, row, _, place, floor, _ = args
         rows = [builder.add(row, row.type(r)) for r in range(ROWS)]
-        multiply_add = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(_VECTOR, [_VECTOR] * 3), f"llvm.fma.v{_LANES}f64"
-        )
-        larger = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(_VECTOR, [_VECTOR] * 2), f"llvm.maxnum.v{_LANES}f64"
-        )
+        multiply_add = _function(builder, "fma", _VECTOR, 3)
+        larger = _function(builder, "maxnum", _VECTOR, 2)
         zero = ir.Constant(_VECTOR, [0.0] * _LANES)
         weights = [
             [cgutils.alloca_once_value(builder, zero) for _ in range(0, PLACES, _LANES)]
@@ -81,6 +106,129 @@ def add_clamped(typingctx, left, row, right_t, place, floor, sums):
             while len(parts) > 1:
                 parts = [builder.fadd(*pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
             builder.store(builder.fadd(builder.load(there, align=8), parts[0]), there, align=8)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+def _entry(builder, tables, row, column):
+    """Return a table's entry of the eight members, in two vectors."""
+    integer = row.type
+    memory = builder.bitcast(tables.data, ir.FloatType().as_pointer())
+    columns = builder.extract_value(tables.shape, 1)
+    entry = builder.mul(builder.add(builder.mul(row, columns), column), integer(8))
+    places = (builder.gep(memory, [builder.add(entry, integer(m))]) for m in (0, 4))
+    return [builder.load(builder.bitcast(p, _SINGLE.as_pointer()), align=4) for p in places]
+
+
+def _multiply(builder, products, part, factors):
+    """Multiply the first four products, or the last four, by the factors."""
+    place = builder.gep(products.data, [ir.IntType(64)(4 * part)])
+    place = builder.bitcast(place, _DOUBLE.as_pointer())
+    value = builder.fmul(builder.load(place, align=8), builder.fpext(factors, _DOUBLE))
+    builder.store(value, place, align=8)
+
+
+@intrinsic
+def multiply_by_entry(typingctx, tables, row, column, products):
+    """Multiply products (8,) float64 by an entry of the tables, see `bound_move`."""
+    signature = types.void(tables, types.intp, types.intp, products)
+
+    def codegen(context, builder, signature, args):
+        tables, products = (
+            context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 3)
+        )
+        for part, factors in enumerate(_entry(builder, tables, args[1], args[2])):
+            _multiply(builder, products, part, factors)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def bound_move(typingctx, left, right, tables, n_slots, slot, here, there, floor, products):
+    """Multiply products (8,) float64 by no less than Q(there | here) of eight members.
+
+    Q = min(F, G π(there) / π(here)); F = max(φ, Σ_k a_k left[here, k] right[there, k]) over the
+    sum of its row, G the same with here and there exchanged. left, right (·, Z) : C-contiguous
+    float32, Z a multiple of four. tables (L + 3 or more, ·, 4) : C-contiguous float64, whose
+    memory holds eight float32 instead of each four, see `_factor_kernels`. floor : φ, at least
+    LEAST_FLOOR.
+    """
+    signature = types.void(
+        left, right, tables, types.intp, types.intp, types.intp, types.intp, types.float64,
+        products,
+    )  # fmt: skip
+
+    def codegen(context, builder, signature, args):
+        left, right, tables, products = (
+            context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 1, 2, 8)
+        )
+        n_slots, slot, here, there, floor = args[3:8]
+        integer = n_slots.type
+        multiply_add = _function(builder, "fma", _SINGLE, 3)
+        larger = _function(builder, "maxnum", _SINGLE, 2)
+        magnitude = _function(builder, "fabs", _SINGLE, 1)
+        single = ir.FloatType()
+
+        def constant(value):
+            return ir.Constant(_SINGLE, [value] * 4)
+
+        def load(array, row, column):
+            place = builder.bitcast(_at(builder, array, row, column), _SINGLE.as_pointer())
+            return builder.load(place, align=4)
+
+        def both(row, column):
+            return _entry(builder, tables, row, column)
+
+        def variables(number):
+            return [cgutils.alloca_once_value(builder, constant(0.0)) for _ in range(number)]
+
+        pairs = ((here, there), (there, here))
+        sums = [[variables(2), variables(2)] for _ in pairs]  # of even and odd k, by vector
+        sizes = variables(len(pairs))  # Σ |left · right|
+        factors = builder.extract_value(left.shape, 1)
+        row_of_a = builder.add(n_slots, integer(1))
+        with cgutils.for_range(builder, builder.lshr(factors, integer(2))) as loop:
+            first = builder.shl(loop.index, integer(2))
+            weights = []
+            for size, (origin, goal) in zip(sizes, pairs, strict=True):
+                weights.append(builder.fmul(load(left, origin, first), load(right, goal, first)))
+                absolute = builder.call(magnitude, [weights[-1]])
+                builder.store(builder.fadd(builder.load(size), absolute), size)
+            for lane in range(4):
+                a = both(row_of_a, builder.add(first, integer(lane)))
+                for weight, totals in zip(weights, sums, strict=True):
+                    factor = _pick(builder, weight, lane)
+                    for part, total in zip(a, totals[lane % 2], strict=True):
+                        value = builder.call(multiply_add, [factor, part, builder.load(total)])
+                        builder.store(value, total)
+        least = _spread(builder, builder.fptrunc(floor, single), _SINGLE)
+        roundings = builder.sitofp(builder.add(factors, integer(8)), single)
+        roundings = builder.fmul(roundings, ir.Constant(single, _EPSILON))
+        largest_a = both(builder.add(n_slots, integer(2)), n_slots)
+        proposals = []
+        for size, totals, (origin, _) in zip(sizes, sums, pairs, strict=True):
+            size = builder.load(size)
+            lanes = [builder.extract_element(size, ir.IntType(32)(lane)) for lane in range(4)]
+            while len(lanes) > 1:
+                lanes = [builder.fadd(*pair) for pair in zip(lanes[::2], lanes[1::2], strict=True)]
+            error = _spread(builder, builder.fmul(lanes[0], roundings), _SINGLE)
+            proposals.append([])
+            halves = zip(*totals, largest_a, both(n_slots, origin), strict=True)
+            for even, odd, most, inverse in halves:
+                weight = builder.fadd(builder.load(even), builder.load(odd))
+                weight = builder.call(larger, [weight, least])
+                weight = builder.call(multiply_add, [error, most, weight])
+                proposals[-1].append(builder.fmul(weight, inverse))
+        odds = zip(both(slot, there), both(slot, here), strict=True)
+        for part, (pi_there, pi_here) in enumerate(odds):
+            forward, backward = (proposal[part] for proposal in proposals)
+            backward = builder.fmul(backward, builder.fdiv(pi_there, pi_here))
+            below = builder.fcmp_ordered("<", backward, forward)
+            step = builder.select(below, backward, forward)
+            step = builder.call(multiply_add, [step, constant(_MOVE_ERROR), constant(_TINY)])
+            _multiply(builder, products, part, step)
         return context.get_dummy_value()
 
     return signature, codegen

@@ -17,8 +17,8 @@ class FactorChain(NamedTuple):
     """Q* from (A, B, C) and π from (visit_A, visit_B, D); see `_factor_kernels`.
 
     A, visit_A (users, Z), B, C, visit_B (places, Z), D (slots, Z), float64, with zero columns up
-    to Z, a multiple of eight; B_t, C_t and visit_B_t (Z, places) are transposed. PPMTF shares A
-    and B between both parts.
+    to Z, a multiple of eight; B_t, C_t and visit_B_t (Z, places) are transposed, B_single and
+    C_single are B and C in float32. PPMTF shares A and B between both parts.
     """
 
     A: NDArray[np.float64]
@@ -30,6 +30,8 @@ class FactorChain(NamedTuple):
     visit_B: NDArray[np.float64]
     visit_B_t: NDArray[np.float64]
     D: NDArray[np.float64]
+    B_single: NDArray[np.float32]
+    C_single: NDArray[np.float32]
     floor: float
 
 
@@ -48,6 +50,8 @@ def factor_chain(
         _padded(visits.B),
         np.ascontiguousarray(_padded(visits.B).T),
         _padded(visits.D),
+        _padded(transitions.B).astype(np.float32),
+        _padded(transitions.C).astype(np.float32),
         floor,
     )
 

@@ -3,9 +3,9 @@
 ln p(y = M(m)) is a sum of terms that are never positive, so a user whose running sum is at or
 below the lower end of the bin can be dropped. The first place and the moves are multiplied for
 a group of users at once, in vectors; for those who are left the stays follow, which can cost as
-much as a whole row of Q. A sum so close to an end of the bin that its rounding matters is added
-up once more in the order that `log_likelihoods` takes, so that the answer is the same as if
-everything had been.
+much as a whole row of Q. A sum so close to an end of the bin that its rounding matters, or all
+that is left where the products were bounds only, is added up once more in the order that
+`log_likelihoods` takes, so that the answer is the same as if everything had been.
 """
 
 import math
@@ -24,10 +24,13 @@ from doppeltrace.chain._protocol import (
     log_stay,
     move_probability,
     multiply_by_move,
+    multiply_by_stay,
+    only_bounds,
     prepare,
     scratch_shape,
     tables_shape,
     tabulate,
+    tabulate_stays,
 )
 from doppeltrace.engine.borrow import borrowed
 
@@ -74,31 +77,73 @@ def _with_stays(chain, user, traces, y, slots, scratch, value, limit):
 
 
 @njit(cache=True, forceinline=True)
-def _multiply_out(chain, traces, y, slots, tables, least, products):
-    """Multiply the first place and the moves of a group's members, while one exceeds `least`."""
+def _multiply_out(chain, traces, y, slots, least, tables, moves, products):
+    """Multiply the first place and the moves of a group's members, while one exceeds `least`.
+
+    Where products are bounds only, the stays that are known follow. moves (T,) : scratch.
+    """
+    n_moves = 0
+    for t in range(1, len(slots)):  # a branch here could not be foretold
+        moves[n_moves] = t
+        n_moves += traces[y, t] != traces[y, t - 1]
     begin_products(chain, slots[0], traces[y, 0], tables, products)
-    for t in range(1, len(slots)):
-        if traces[y, t] != traces[y, t - 1]:
-            highest = products[0]
-            for m in range(1, GROUP):
-                highest = max(highest, products[m])
-            if highest <= least:
-                return
-            multiply_by_move(chain, slots[t], traces[y, t - 1], traces[y, t], tables, products)
+    for k in range(n_moves):
+        if not _one_exceeds(products, least):
+            return
+        t = moves[k]
+        multiply_by_move(chain, slots[t], traces[y, t - 1], traces[y, t], tables, products)
+    if only_bounds(chain) and _one_exceeds(products, least):
+        for t in range(1, len(slots)):
+            if traces[y, t] == traces[y, t - 1]:
+                multiply_by_stay(chain, slots[t], traces[y, t], tables, products)
 
 
 @njit(cache=True, forceinline=True)
-def _value(chain, user, traces, y, slots, scratch, product, lower, upper):
+def _one_exceeds(products, least):
+    found = False
+    for m in range(GROUP):
+        found |= products[m] > least
+    return found
+
+
+@njit(cache=True, forceinline=True)
+def _fits(chain, user, traces, y, slots, scratch, value, limit, member, tables):
+    """Tell whether value plus the stays that it lacks exceeds `limit`.
+
+    value : of products that are bounds only, with the stays at all places known before. What is
+    learnt of others is put into the tables.
+    """
+    for t in range(1, len(slots)):
+        here = traces[y, t]
+        if here == traces[y, t - 1] and np.isnan(known_log_stay(chain, slots[t], here, scratch)):
+            log_stay(chain, user, slots[t], here, scratch)
+            tabulate_stays(chain, here, member, scratch, tables)
+            for s in range(t, len(slots)):
+                if here == traces[y, s] == traces[y, s - 1]:
+                    value += known_log_stay(chain, slots[s], here, scratch)
+            if value <= limit:
+                return False
+    return True
+
+
+@njit(cache=True, forceinline=True)
+def _value(chain, user, traces, y, slots, scratch, product, lower, upper, member, tables):
     """Return ln p(y = M(user)) accurately enough to tell whether it is in (lower, upper].
 
-    product : of the first place and the moves, or 0 where it may have underflowed.
+    product : as `_multiply_out` made it, or 0 where it may have underflowed.
     """
+    limit = lower - SLACK
     if product > 0.0:
-        value = _with_stays(
-            chain, user, traces, y, slots, scratch, math.log(product), lower - SLACK
-        )
-        if value <= lower - SLACK or abs(value - lower) > SLACK < abs(value - upper):
-            return value
+        value = math.log(product)
+        if only_bounds(chain):
+            if not _fits(
+                chain, user, traces, y, slots, scratch, value, limit, member, tables
+            ):  # fmt: skip
+                return -np.inf
+        else:
+            value = _with_stays(chain, user, traces, y, slots, scratch, value, limit)
+            if value <= limit or abs(value - lower) > SLACK < abs(value - upper):
+                return value
     return _log_likelihood(chain, user, traces, y, slots, scratch)
 
 
@@ -142,7 +187,8 @@ def count_in_bin(
     rows, columns = scratch_shape(chain, MANY)
     scratch = np.empty((GROUP, rows, columns))
     tables = np.ones(tables_shape(chain))  # members that are missing divide by one
-    products = np.empty(GROUP)
+    products, moves = np.empty(GROUP), np.empty(len(slots), np.intp)
+    lent = borrowed(tables), borrowed(moves), borrowed(products)
     for start in range(first, last, GROUP):
         members = min(GROUP, last - start)
         for m in range(members):
@@ -153,14 +199,14 @@ def count_in_bin(
             limit = lower[y] - SLACK
             least = math.exp(limit) if limit > DEEP else -1.0
             if least > 0.0:
-                _multiply_out(chain, traces, y, slots, tables, least, products)
+                _multiply_out(chain, traces, y, slots, least, *lent)
             else:
                 products[:] = 0.0
             for m in range(members):
                 if products[m] > least and verifiers[start + m] != owner[y]:
                     value = _value(
                         chain, verifiers[start + m], traces, y, slots, scratch[m], products[m],
-                        lower[y], upper[y],
+                        lower[y], upper[y], m, tables,
                     )  # fmt: skip
                     if lower[y] < value <= upper[y]:
                         counts[c] += 1
