@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from doppeltrace.engine.local import run
 from doppeltrace.factorize.cells import Cells, are_full, cells_of
 from doppeltrace.tensors import SparseTensor
 
@@ -39,7 +40,14 @@ class Observations:
         """The users of each cell of both tensors, or None where cells have few."""
         if not (are_full(self.transitions) and are_full(self.visits)):
             return None
-        return cells_of(self.transitions), cells_of(self.visits)
+        found: dict[str, Cells] = {}
+
+        def index(k: int) -> None:
+            name = ("transitions", "visits")[k]
+            found[name] = cells_of(getattr(self, name))
+
+        run(index, 2)
+        return found["transitions"], found["visits"]
 
 
 @dataclass(frozen=True, eq=False)
