@@ -17,6 +17,7 @@ from doppeltrace.cli.console import say, warn
 from doppeltrace.cli.progress import readable_time
 from doppeltrace.cli.wish import Wish
 from doppeltrace.engine.local import threads, use_threads
+from doppeltrace.factorize.cells import ENOUGH
 from doppeltrace.synthesizers import Synthesizer
 from doppeltrace.synthesizers.doppel import WARM_SHARE, Doppel
 from doppeltrace.synthesizers.ppmtf import PPMTF
@@ -29,19 +30,22 @@ LONG_SECONDS = 10.0
 # within a factor of two there.
 PROBE_SECONDS = 0.0084
 GAUSSIAN_ELEMENT = 7.3e-11  # per observed element, iteration and z (z + 24)
+GAUSSIAN_IN_CELLS = 4.6e-11  # the same where many users share a cell
 POISSON_ELEMENT = 7e-9  # per positive element, iteration and factor
 POISSON_ROW = 1e-7  # per row of A, B and C, iteration and factor
 FACTOR_DRAW = 5.5e-10  # per event made, place and factor
 BASE_DRAW = 4e-7  # per event made
-FACTOR_SUMS = 2e-10  # per user, place² and factor: the row sums of the proposals
+FACTOR_SUMS = 1.3e-10  # per user, place² and factor: the row sums of the proposals
 FACTOR_STAYS = 1.7e-9  # per verifier, place² and slot
 BASE_OWN = 3.7e-6  # per event made
 BASE_TABLES = 3e-8  # per verifier, place and slot
-PAIR_EVENT = 7.5e-9  # per trace, verifier and event
+FACTOR_PAIR_EVENT = 3.6e-9  # per trace, verifier and event
+BASE_PAIR_EVENT = 7.5e-9  # likewise
 PASSING = 40  # verifiers looked at until one more is found plausible, at η = 1 with Doppel
 
 BASE_MEMORY = 280e6  # Python, its libraries and the compiled kernels
 GAUSSIAN_BYTES = 6  # per observed element
+CELL_BYTES = 2.5  # more where many users share a cell
 POISSON_BYTES = 40  # per positive element, while they are counted
 EVENT_BYTES = 90  # of a trace that is made, tested, sorted, written and described
 
@@ -77,9 +81,11 @@ def estimate(model: PPMTF | Doppel, traces: Traces, wish: Wish, speed: float = 1
     events = users * wish.traces_per_user * length
     if isinstance(model, PPMTF):
         elements = _observed_elements(model, traces)
-        training = GAUSSIAN_ELEMENT * elements * z * (z + 24)
+        in_cells = elements >= ENOUGH * places * (places + traces.clock.n_slots)
+        per_element = GAUSSIAN_IN_CELLS if in_cells else GAUSSIAN_ELEMENT
+        training = per_element * elements * z * (z + 24)
         synthesis = FACTOR_DRAW * events * places * z
-        held = GAUSSIAN_BYTES * elements
+        held = (GAUSSIAN_BYTES + CELL_BYTES * in_cells) * elements
     else:
         elements = traces.n_events + len(traces.transitions()[0])
         share = min(1.0, model.warm_users / users)  # of the users, in the warm sweeps
@@ -124,12 +130,12 @@ def _test(model: PPMTF | Doppel, traces: Traces, wish: Wish, events: int) -> flo
     if isinstance(model, PPMTF):  # few traces pass, so nearly all pairs are looked at
         sums, stays = FACTOR_SUMS * model.n_factors, FACTOR_STAYS * slots
         alone = places**2 * (users * sums + verifiers * (sums + stays))
-        looked_at = float(verifiers)
+        pairs = FACTOR_PAIR_EVENT * verifiers
     else:
         alone = BASE_OWN * events + verifiers * BASE_TABLES * places * slots
         enough = np.inf if wish.count_all else PASSING * wish.k / wish.eta
-        looked_at = min(verifiers, enough)
-    return alone + PAIR_EVENT * events * looked_at
+        pairs = BASE_PAIR_EVENT * min(verifiers, enough)
+    return alone + pairs * events
 
 
 def probe() -> float:
