@@ -103,10 +103,22 @@ def _fill(A, user, D, slot, rows_t, out):
 
 
 @njit(cache=True)
-def _sum(A, user, D, slot, B, own, hold, lift_B, place):
-    """Return S(place)."""
-    like = _weighted(A, user, D, slot, B, place)
-    return _weighted(A, user, D, slot, lift_B, place) + hold[slot] * own[place] * like
+def _to_eases(sums, likes, hold, own):
+    """Turn Σ_k w_k (K° B)_xk of every place into 1 / S; likes : Σ_k w_k b_xk."""
+    for x in range(len(own)):
+        sums[x] = 1.0 / (sums[x] + hold * own[x] * likes[x])
+
+
+@njit(cache=True)
+def _like_and_sum(A, user, D, slot, B, own, hold, lift_B, place):
+    """Return Σ_k w_k b_xk and S of a place, both in one pass."""
+    like = 0.0
+    away = 0.0
+    for k in range(B.shape[1]):
+        w = A[user, k] * D[slot, k]
+        like += w * B[place, k]
+        away += w * lift_B[place, k]
+    return like, away + hold[slot] * own[place] * like
 
 
 @njit(cache=True)
@@ -127,13 +139,14 @@ def _known_step_stay(start, neighbour, lift, staying, here, likes, eases):
 @njit(cache=True)
 def _step_stay(A, user, D, slot, B, own, hold, lift_B, start, neighbour, lift, here):
     """Return the same without tables."""
-    ease = 1.0 / _sum(A, user, D, slot, B, own, hold, lift_B, here)
-    stay = hold[slot] * own[here] * _weighted(A, user, D, slot, B, here) * ease
+    like, every = _like_and_sum(A, user, D, slot, B, own, hold, lift_B, here)
+    ease = 1.0 / every
+    stay = hold[slot] * own[here] * like * ease
     for e in range(start[here], start[here + 1]):
         b = neighbour[e]
-        lost = ease - 1.0 / _sum(A, user, D, slot, B, own, hold, lift_B, b)
-        if lost > 0.0:
-            stay += lift[e] * _weighted(A, user, D, slot, B, b) * lost
+        like, every = _like_and_sum(A, user, D, slot, B, own, hold, lift_B, b)
+        lost = ease - 1.0 / every
+        stay += lift[e] * like * (lost if lost > 0.0 else 0.0)
     return stay
 
 
@@ -150,9 +163,10 @@ def _ease(chain, user, slot, place, scratch):
     """Return 1 / S(place)."""
     if len(scratch) > 0:
         return scratch[chain.D.shape[0] + slot, place]
-    return 1.0 / _sum(
+    _, every = _like_and_sum(
         chain.A, user, chain.D, slot, chain.B, chain.own, chain.hold, chain.lift_B, place
     )
+    return 1.0 / every
 
 
 @njit(cache=True, inline="always")
@@ -188,10 +202,8 @@ def _prepare(chain, user, scratch):
         n_slots = chain.D.shape[0]
         for slot in range(n_slots):
             _fill(chain.A, user, chain.D, slot, chain.B_t, scratch[slot])
-            like, ease, hold = scratch[slot], scratch[n_slots + slot], chain.hold[slot]
-            _fill(chain.A, user, chain.D, slot, chain.lift_B_t, ease)
-            for x in range(chain.B.shape[0]):
-                ease[x] = 1.0 / (ease[x] + hold * chain.own[x] * like[x])
+            _fill(chain.A, user, chain.D, slot, chain.lift_B_t, scratch[n_slots + slot])
+            _to_eases(scratch[n_slots + slot], scratch[slot], chain.hold[slot], chain.own)
             total = _weighted(chain.A, user, chain.D, slot, chain.B_sum, 0)
             scratch[3 * n_slots, slot] = 1.0 / total
         scratch[2 * n_slots : 3 * n_slots] = np.nan
@@ -222,16 +234,17 @@ def _draw_next(chain, user, slot, here, scratch, state):
         if uniform(state) < chain.jump:
             there = _protocol.draw_first(chain, user, slot, scratch, state)
         else:
-            away = _weighted(chain.A, user, chain.D, slot, chain.lift_B, here)
-            like = _weighted(chain.A, user, chain.D, slot, chain.B, here)
-            every = away + chain.hold[slot] * chain.own[here] * like
-            if uniform(state) * every < away:
+            like, every = _like_and_sum(
+                chain.A, user, chain.D, slot, chain.B, chain.own, chain.hold, chain.lift_B, here
+            )
+            staying = chain.hold[slot] * chain.own[here] * like
+            if uniform(state) * every >= staying:
                 k = _pick_factor(chain.A, user, chain.D, slot, chain.lift_B, here, state)
                 b = _pick_neighbour(
                     chain.start, chain.neighbour, chain.lift, chain.B, here, k,
                     chain.lift_B[here, k], state,
                 )  # fmt: skip
-                back = _sum(
+                _, back = _like_and_sum(
                     chain.A, user, chain.D, slot, chain.B, chain.own, chain.hold, chain.lift_B, b
                 )
                 if accepts(back, every, state):

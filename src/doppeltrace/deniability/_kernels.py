@@ -76,21 +76,33 @@ def _with_stays(chain, user, traces, y, slots, scratch, value, limit):
     return value if min(bound, value) > limit else -np.inf
 
 
+@njit(cache=True)
+def moves_of(traces, chosen):
+    """Return when the chosen traces move: starts (len(chosen) + 1,), and t of every move."""
+    starts = np.zeros(len(chosen) + 1, np.int64)
+    at = np.empty(len(chosen) * (traces.shape[1] - 1) + 1, np.int32)
+    n = 0
+    for c in range(len(chosen)):
+        y = chosen[c]
+        for t in range(1, traces.shape[1]):  # a branch here could not be foretold
+            at[n] = t
+            n += traces[y, t] != traces[y, t - 1]
+        starts[c + 1] = n
+    return starts, at[:n]
+
+
 @njit(cache=True, forceinline=True)
-def _multiply_out(chain, traces, y, slots, least, tables, moves, products):
+def _multiply_out(chain, traces, y, slots, least, tables, first, last, at, products):
     """Multiply the first place and the moves of a group's members, while one exceeds `least`.
 
-    Where products are bounds only, the stays that are known follow. moves (T,) : scratch.
+    The moves are at[first] … at[last − 1]. Where products are bounds only, the stays that are
+    known follow.
     """
-    n_moves = 0
-    for t in range(1, len(slots)):  # a branch here could not be foretold
-        moves[n_moves] = t
-        n_moves += traces[y, t] != traces[y, t - 1]
     begin_products(chain, slots[0], traces[y, 0], tables, products)
-    for k in range(n_moves):
+    for k in range(first, last):
         if not _one_exceeds(products, least):
             return
-        t = moves[k]
+        t = at[k]
         multiply_by_move(chain, slots[t], traces[y, t - 1], traces[y, t], tables, products)
     if only_bounds(chain) and _one_exceeds(products, least):
         for t in range(1, len(slots)):
@@ -187,8 +199,13 @@ def count_in_bin(
     rows, columns = scratch_shape(chain, MANY)
     scratch = np.empty((GROUP, rows, columns))
     tables = np.ones(tables_shape(chain))  # members that are missing divide by one
-    products, moves = np.empty(GROUP), np.empty(len(slots), np.intp)
-    lent = borrowed(tables), borrowed(moves), borrowed(products)
+    products = np.empty(GROUP)
+    starts, at = moves_of(traces, chosen)
+    least = np.empty(len(chosen))  # −1: products may underflow
+    for c in range(len(chosen)):
+        limit = lower[chosen[c]] - SLACK
+        least[c] = math.exp(limit) if limit > DEEP else -1.0
+    lent_tables, lent_products = borrowed(tables), borrowed(products)
     for start in range(first, last, GROUP):
         members = min(GROUP, last - start)
         for m in range(members):
@@ -196,14 +213,15 @@ def count_in_bin(
             tabulate(chain, verifiers[start + m], m, scratch[m], tables)
         for c in range(len(chosen)):
             y = chosen[c]
-            limit = lower[y] - SLACK
-            least = math.exp(limit) if limit > DEEP else -1.0
-            if least > 0.0:
-                _multiply_out(chain, traces, y, slots, least, *lent)
+            if least[c] > 0.0:
+                _multiply_out(
+                    chain, traces, y, slots, least[c], lent_tables, starts[c], starts[c + 1],
+                    at, lent_products,
+                )  # fmt: skip
             else:
                 products[:] = 0.0
             for m in range(members):
-                if products[m] > least and verifiers[start + m] != owner[y]:
+                if products[m] > least[c] and verifiers[start + m] != owner[y]:
                     value = _value(
                         chain, verifiers[start + m], traces, y, slots, scratch[m], products[m],
                         lower[y], upper[y], m, tables,

@@ -16,7 +16,9 @@ from numba.extending import intrinsic
 def borrowed(typingctx, value):
     """Return an array, or a tuple with its arrays, that is not counted as a reference.
 
-    The owner must outlive it: do not return or store it.
+    The owner must outlive it: do not return or store it. Numba frees an array after the last
+    use of its own name, so a function that borrows what it made itself must use that name, too,
+    in the loop in which the view is used, or after it.
     """
     if not isinstance(value, (types.Array, types.BaseTuple)):
         raise TypeError("only arrays and tuples can be borrowed")
