@@ -21,8 +21,8 @@ import numpy as np
 import doppeltrace as dt
 from doppeltrace.chain.base_chain import base_chain
 from doppeltrace.chain.factor_chain import factor_chain
-from doppeltrace.chain.holding import follow_stays, records_stays
 from doppeltrace.factorize.state import Factors
+from doppeltrace.population.stays import follow_stays, records_stays
 from doppeltrace.synthesizers.chained import ChainSynthesizer
 
 SCORES = {

@@ -31,7 +31,7 @@ PAGES = {
 """Picture → page, the one section to show, and its height in pixels."""
 
 WIDTH = 1100
-MOST_BYTES = 200 * 1024
+MAX_BYTES = 200 * 1024
 QUIET = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -103,9 +103,9 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     draw_plots(out)
     take_pictures(out)
-    large = [p.name for p in out.iterdir() if p.stat().st_size > MOST_BYTES]
+    large = [p.name for p in out.iterdir() if p.stat().st_size > MAX_BYTES]
     if large:
-        sys.exit(f"larger than {MOST_BYTES:,} bytes: {', '.join(large)}")
+        sys.exit(f"larger than {MAX_BYTES:,} bytes: {', '.join(large)}")
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@ import numpy as np
 
 import doppeltrace as dt
 from doppeltrace.factorize.state import Factors
-from doppeltrace.report.account import Account
-from doppeltrace.report.findings import find
+from doppeltrace.report.internal.findings import collect_findings
+from doppeltrace.report.internal.run_summary import RunSummary
 
 
 def an_account(**changes):
@@ -20,7 +20,7 @@ def an_account(**changes):
         "eta": 1.0,
         "counted_all": True,
     }
-    return Account(**{**values, **changes})
+    return RunSummary(**{**values, **changes})
 
 
 class Run:
@@ -46,4 +46,4 @@ class Run:
             "factors": self.factors,
             "plausible": self.plausible,
         }
-        return find(**{**given, **changes})
+        return collect_findings(**{**given, **changes})

@@ -10,7 +10,7 @@ from doppeltrace import _stream_kernels as kernels
 from doppeltrace import streams
 
 DRAWS = 60_000
-LEAST_P = 1e-4  # one seeded draw: fails by chance once in ten thousand choices of the seed
+MIN_P = 1e-4  # one seeded draw: fails by chance once in ten thousand choices of the seed
 
 
 def _state(seed=0, user=0, purpose="test"):
@@ -75,7 +75,7 @@ def test_streams_of_neighbouring_users_are_unrelated():
         kernels.seed_stream(key, user, state)
         values[user] = [kernels.uniform(state) for _ in range(values.shape[1])]
     # the first number of each user's stream, in user order, is a uniform sample …
-    assert stats.kstest(values[:, 0], "uniform").pvalue > LEAST_P
+    assert stats.kstest(values[:, 0], "uniform").pvalue > MIN_P
     # … and correlations of neighbours have mean 0 and standard error 1/√400 each
     z = (values - 0.5) * np.sqrt(12)
     correlation = (z[1:] * z[:-1]).mean(axis=1) * np.sqrt(values.shape[1])
@@ -101,14 +101,14 @@ def test_uniform_distribution():
     values = _draws(kernels.uniform)
     assert values.min() >= 0
     assert values.max() < 1
-    assert stats.kstest(values, "uniform").pvalue > LEAST_P
+    assert stats.kstest(values, "uniform").pvalue > MIN_P
 
 
 def test_normal_distribution():
     values = _draws(kernels.normal)
     assert abs(values.mean()) < 4 / np.sqrt(DRAWS)
     assert abs(values.var() - 1) < 4 * np.sqrt(2 / DRAWS)
-    assert stats.kstest(values, "norm").pvalue > LEAST_P
+    assert stats.kstest(values, "norm").pvalue > MIN_P
     # successive values are independent: they do not share a Box–Muller pair
     assert abs(np.corrcoef(values[1:], values[:-1])[0, 1]) < 4 / np.sqrt(DRAWS)
 
@@ -120,7 +120,7 @@ def test_gamma_distribution(shape):
     # Var of the sample variance: (μ₄ − σ⁴)/n with μ₄ = 3k² + 6k
     spread = np.sqrt((2 * shape**2 + 6 * shape) / len(values))
     assert abs(values.var() - shape) < 4 * spread
-    assert stats.kstest(values, stats.gamma(shape).cdf).pvalue > LEAST_P
+    assert stats.kstest(values, stats.gamma(shape).cdf).pvalue > MIN_P
 
 
 @pytest.mark.parametrize("bound", [1, 2, 7, 1000])
@@ -128,4 +128,4 @@ def test_below_is_uniform_on_the_integers(bound):
     values = _draws(kernels.below, bound, n=20_000)
     counts = np.bincount(values, minlength=bound)
     assert len(counts) == bound
-    assert bound == 1 or stats.chisquare(counts).pvalue > LEAST_P
+    assert bound == 1 or stats.chisquare(counts).pvalue > MIN_P

@@ -7,7 +7,7 @@ from scipy import stats
 import doppeltrace as dt
 from doppeltrace import tensors
 
-LEAST_P = 1e-4
+MIN_P = 1e-4
 
 
 def _dense(tensor, missing=0):
@@ -53,7 +53,7 @@ def _assert_even(hits, users, drawn):
     variance = users * p * (1 - p) * n / (n - 1)
     statistic = np.sum((hits - users * p) ** 2) / variance
     p_value = stats.chi2(n - 1).sf(statistic)
-    assert LEAST_P < p_value < 1 - LEAST_P
+    assert MIN_P < p_value < 1 - MIN_P
 
 
 def test_figure_of_the_paper(tiny):

@@ -12,13 +12,7 @@ from doppeltrace.errors import (
     SettingsError,
 )
 from doppeltrace.evaluation import evaluate
-from doppeltrace.exports import (
-    export,
-    to_geopandas,
-    to_pandas,
-    to_scikit_mobility,
-    to_trackintel,
-)
+from doppeltrace.evaluation.scorecard import Scorecard
 from doppeltrace.io.dataset import Dataset
 from doppeltrace.io.foursquare import read_foursquare
 from doppeltrace.io.geolife import read_geolife
@@ -39,7 +33,13 @@ from doppeltrace.plots import (
     plot_tradeoff,
     plot_visit_fractions,
 )
-from doppeltrace.scorecard import Scorecard
+from doppeltrace.release.exports import (
+    export,
+    to_geopandas,
+    to_pandas,
+    to_scikit_mobility,
+    to_trackintel,
+)
 from doppeltrace.synthesizers.doppel import Doppel
 from doppeltrace.synthesizers.itf import ITF
 from doppeltrace.synthesizers.ppmtf import PPMTF

@@ -259,13 +259,13 @@ class _Frames:
 
     def to_pandas(self) -> Any:
         """Return the events as a pandas frame; see `exports.to_pandas`."""
-        from doppeltrace.exports.frames import to_pandas
+        from doppeltrace.release.exports.frames import to_pandas
 
         return to_pandas(self)  # type: ignore[arg-type]
 
     def to_geopandas(self) -> Any:
         """Return the events as a GeoDataFrame; see `exports.to_geopandas`."""
-        from doppeltrace.exports.frames import to_geopandas
+        from doppeltrace.release.exports.frames import to_geopandas
 
         return to_geopandas(self)  # type: ignore[arg-type]
 

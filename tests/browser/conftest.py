@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 import doppeltrace as dt
 from doppeltrace.cli import app
-from doppeltrace.report.clusters import factors_of
-from doppeltrace.report.findings import find
-from doppeltrace.report.internal import internal_files
+from doppeltrace.report.internal.clusters import factors_of
+from doppeltrace.report.internal.files import internal_files
+from doppeltrace.report.internal.findings import collect_findings
 from report_run import Run, an_account
 
 FLAGS = (
@@ -130,7 +130,7 @@ def _page(data, folder):
     tested = dt.deniability_test(model, made, k=2, seed=3)
     released = made.select(tested.passed)
     score = dt.evaluate(train=data.train, test=data.test, synthetic=released, attacks=False)
-    found = find(
+    found = collect_findings(
         train=data.train, test=data.test, released=released, score=score,
         account=an_account(made=len(made), released=len(released), k=2),
         factors=factors_of(model), plausible=tested.plausible,
@@ -182,7 +182,7 @@ def one_place_page(tmp_path_factory):
     made = dt.SyntheticTraces([[0, 0]], [0], [0], train.places, clock)
     score = dt.evaluate(train=train, test=train, synthetic=made, attacks=False)
     account = an_account(made=1, released=1)
-    found = find(train=train, test=None, released=made, account=account)
+    found = collect_findings(train=train, test=None, released=made, account=account)
     return _write(found, tmp_path_factory.mktemp("one"), score)
 
 

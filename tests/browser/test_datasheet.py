@@ -2,7 +2,7 @@
 
 import pytest
 
-from doppeltrace.report.datasheet import datasheet_of_run
+from doppeltrace.report.public.datasheet import datasheet_of_run
 
 
 @pytest.mark.parametrize("width", [360, 1280])

@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from doppeltrace.report.encoding import unpacked
+from doppeltrace.report.figures.encoding import unpacked
 
 Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
 Select = pytest.importorskip("selenium.webdriver.support.select").Select

@@ -20,7 +20,7 @@ from doppeltrace.chain._protocol import (
     tabulate,
     tabulate_stays,
 )
-from doppeltrace.chain._simd import LEAST_FLOOR, PLACES, ROWS
+from doppeltrace.chain._simd import MIN_FLOOR, PLACES, ROWS
 from doppeltrace.chain.factor_chain import factor_chain
 from doppeltrace.factorize.state import Factors
 
@@ -62,7 +62,7 @@ def _bounds(chain, users, slot, here, there):
 
 
 @pytest.mark.parametrize("factors", [3, 16])
-@pytest.mark.parametrize("floor", [1e-60, LEAST_FLOOR, 1e-8, 0.1])
+@pytest.mark.parametrize("floor", [1e-60, MIN_FLOOR, 1e-8, 0.1])
 def test_products_are_no_less_than_probabilities_and_hardly_more(factors, floor):
     rng = np.random.default_rng(factors)
     shapes = ((GROUP, factors), (11, factors), (11, factors), (3, factors))
@@ -75,5 +75,5 @@ def test_products_are_no_less_than_probabilities_and_hardly_more(factors, floor)
         assert np.all(bounds[:3] >= exact)
         np.testing.assert_array_equal(bounds[3], 1.0)  # nothing was known of the stays
         excess.append(bounds[:3] / exact - 1)
-    if floor >= LEAST_FLOOR:
+    if floor >= MIN_FLOOR:
         assert np.median(excess) < 1e-5

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from doppeltrace.report.internal import FINDINGS
+from doppeltrace.report.internal.files import FINDINGS
 from doppeltrace.synthesizers import MODELS
 
 REAL_MODELS = dict(MODELS)  # before a test adds its own

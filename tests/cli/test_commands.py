@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import doppeltrace as dt
-from doppeltrace.cli.run import file_hash
+from doppeltrace.pipeline.run import file_hash
 from doppeltrace.synthesizers import MODELS
 
 TABLE_OPTIONS = ("--instant-minutes", 20, "--first-hour", 8, "--last-hour", 20)
@@ -127,12 +127,12 @@ def test_the_kept_model_loads_back(run, table, city, tmp_path):
 
 
 def test_no_model_is_kept_without_a_release(run, table, tmp_path, monkeypatch):
-    from doppeltrace import release
+    from doppeltrace.release import writer
 
     def full(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(release, "_write_csv", full)
+    monkeypatch.setattr(writer, "_write_csv", full)
     arguments = ("synthesize", table, *TABLE_OPTIONS, "--iterations", 1, "--factors", 3)
     result = run(*arguments, "--keep-model", tmp_path / "model", "--out", tmp_path / "run")
     assert result.exit_code == 2

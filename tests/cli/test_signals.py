@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import doppeltrace as dt
-from doppeltrace.cli import parts
 from doppeltrace.cli.progress import Reporter
-from doppeltrace.cli.unfinished import Unfinished
 from doppeltrace.deniability import deterministic
+from doppeltrace.pipeline import batches as parts
+from doppeltrace.pipeline.checkpoint import RunCheckpoint
 from doppeltrace.release import release
 
 COMMAND = (
@@ -155,7 +155,7 @@ def test_short_runs_and_no_checkpoint_keep_nothing(tmp_path, stopped):
 
 def test_stopped_between_release_and_clearing_up(run, table, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(Unfinished, "remove", lambda self: None)
+        patch.setattr(RunCheckpoint, "remove", lambda self: None)
         done = run(*COMMAND, table, "--out", tmp_path / "run")
     assert done.exit_code == 0 and (tmp_path / "run.unfinished").exists()
     before = (tmp_path / "run" / "traces.csv").read_bytes()
@@ -176,7 +176,7 @@ def test_a_folder_of_something_else_is_left_alone(run, table, tmp_path):
 
 @pytest.mark.parametrize("option", ["--resume", "--overwrite", None])
 def test_two_processes_do_not_share_an_output(run, table, tmp_path, option):
-    other = Unfinished(tmp_path / "run")
+    other = RunCheckpoint(tmp_path / "run")
     other.begin(1, {})
     before = (other.folder / "about.json").read_text()
     options = [option] if option else []
@@ -233,13 +233,13 @@ def test_little_memory_makes_smaller_parts(run, table, tmp_path, monkeypatch):
         return sample(self, *arguments, users=users, **options)
 
     monkeypatch.setattr(dt.Doppel, "sample", hungry)
-    monkeypatch.setattr(parts, "LEAST_USERS", 4)
+    monkeypatch.setattr(parts, "MIN_USERS", 4)
     result = run(*command, "--out", tmp_path / "parts")
     assert result.exit_code == 0 and "memory is short" in result.stderr
     assert max(sizes) > 20 >= sizes[-1]
     files = [(tmp_path / name / "traces.csv").read_bytes() for name in ("whole", "parts")]
     assert files[0] == files[1]
-    monkeypatch.setattr(parts, "LEAST_USERS", 10**6)
+    monkeypatch.setattr(parts, "MIN_USERS", 10**6)
     result = run(*command, "--out", tmp_path / "none")
     assert result.exit_code == 2 and "not enough memory" in result.stderr
     assert not (tmp_path / "none").exists()

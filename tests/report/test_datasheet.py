@@ -10,9 +10,9 @@ import pytest
 
 import doppeltrace as dt
 from doppeltrace.release import release
-from doppeltrace.report import publication
-from doppeltrace.report.datasheet import datasheet, datasheet_of_run
-from doppeltrace.report.publication import Method, Publication
+from doppeltrace.report.public import publication
+from doppeltrace.report.public.datasheet import datasheet, datasheet_of_run
+from doppeltrace.report.public.publication import Method, Publication
 
 SECRETS = {
     "doppeltrace": "0",

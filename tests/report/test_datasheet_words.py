@@ -2,9 +2,9 @@
 
 import pytest
 
-from doppeltrace.report import publication
-from doppeltrace.report.datasheet import _source
-from doppeltrace.report.datasheet_figures import _moving
+from doppeltrace.report.public import publication
+from doppeltrace.report.public.datasheet import _source
+from doppeltrace.report.public.sections import _moving
 
 
 def test_hours_that_hardly_differ_are_no_finding():

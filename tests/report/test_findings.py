@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import doppeltrace as dt
-from doppeltrace.report import few
-from doppeltrace.report.encoding import unpacked
-from doppeltrace.report.findings import find
-from doppeltrace.report.internal import FINDINGS, PAGE, internal_files, read_findings
+from doppeltrace.report.figures.encoding import unpacked
+from doppeltrace.report.internal import suppression as few
+from doppeltrace.report.internal.files import FINDINGS, PAGE, internal_files, read_findings
+from doppeltrace.report.internal.findings import collect_findings
 from doppeltrace.utility.population import distributions, slot_counts
 from doppeltrace.utility.visit_fractions import fraction_counts, vf_tv
 from report_run import an_account
@@ -48,13 +48,13 @@ def test_visit_fractions_by_place(small_run, found):
         fraction_counts(t)
         for t in (small_run.test, small_run.released.as_traces(), small_run.train)
     )
-    shown = [one for one in found.visits if one.real_users >= few.LEAST_USERS]
+    shown = [one for one in found.visits if one.real_users >= few.MIN_USERS]
     assert 0 < len(shown) < len(found.visits)
     for one in found.visits:
         place = [int(found.places.label[one.place])]
         assert one.traces == made[place].sum()
         if one not in shown:
-            assert one.real == [] and one.tv is None and real[place].sum() < few.LEAST_USERS
+            assert one.real == [] and one.tv is None and real[place].sum() < few.MIN_USERS
             continue
         assert one.real_users == real[place].sum()
         assert one.real == pytest.approx(real[place[0]] / real[place[0]].sum(), abs=1e-3)
@@ -107,9 +107,9 @@ def test_real_flows_of_few_users_are_nowhere(small_run, found):
         made_by.setdefault(tuple(pair), set()).add(who)
     label = [int(x) for x in found.places.label]
     users = [len(made_by.get((label[f.origin], label[f.destination]), ())) for f in found.flows]
-    assert n_places == len(label) and min(users) < few.LEAST_USERS <= max(users)
+    assert n_places == len(label) and min(users) < few.MIN_USERS <= max(users)
     for flow, number in zip(found.flows, users, strict=True):
-        assert (flow.real is None) == (0 < number < few.LEAST_USERS)
+        assert (flow.real is None) == (0 < number < few.MIN_USERS)
         assert (flow.real == 0) == (number == 0)
 
 
@@ -165,7 +165,9 @@ def test_its_size_does_not_grow_with_users():
         )
         score = dt.evaluate(train=train, test=test, synthetic=released, attacks=False)
         files = internal_files(
-            find(train=train, test=test, released=released, account=an_account(), score=score)
+            collect_findings(
+                train=train, test=test, released=released, account=an_account(), score=score
+            )
         )
         sizes.append(len(files[PAGE]))
     assert sizes[1] == pytest.approx(sizes[0], rel=0.05)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import doppeltrace as dt
-from doppeltrace.report import losses
-from doppeltrace.report.page import render
+from doppeltrace.report.internal import losses
+from doppeltrace.report.internal.page import render
 
 EVIL = "</script><script>alert(1)</script><b>&amp;"
 

@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 
 from doppeltrace import Clock, Places, SyntheticTraces
-from doppeltrace.report import clusters, few, losses, movement, moving, privacy, slots
-from doppeltrace.report.encoding import packed, plain, unpacked
-from doppeltrace.report.population import choose_places
-from doppeltrace.report.words import clock_time, cut, percent, unbroken
-from doppeltrace.report.zones import zones
+from doppeltrace.report.figures import slots
+from doppeltrace.report.figures.encoding import packed, plain, unpacked
+from doppeltrace.report.figures.words import clock_time, cut, percent, unbroken
+from doppeltrace.report.figures.zones import zones
+from doppeltrace.report.internal import clusters, losses, privacy
+from doppeltrace.report.internal import flows as movement
+from doppeltrace.report.internal import move_rates as moving
+from doppeltrace.report.internal import suppression as few
+from doppeltrace.report.internal.population import choose_places
 from doppeltrace.utility.summary import Summary
 
 
@@ -85,7 +89,7 @@ def test_flows_by_hand(tiny, monkeypatch):
         movement.Flow(1, 2, None, pytest.approx(2 / 3, abs=1e-5)),
         movement.Flow(2, 1, None, pytest.approx(1 / 3, abs=1e-5)),
     ]
-    monkeypatch.setattr("doppeltrace.report.few.LEAST_USERS", 1)
+    monkeypatch.setattr("doppeltrace.report.internal.suppression.MIN_USERS", 1)
     flows = movement.strongest_flows(tiny, made, 5, top=2)
     assert [(f.origin, f.destination) for f in flows] == [(1, 2), (0, 1), (2, 1)]
     assert [f.real for f in flows] == pytest.approx([2 / 11, 2 / 11, 1 / 11], abs=1e-5)

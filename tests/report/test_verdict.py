@@ -2,7 +2,7 @@
 
 import pytest
 
-from doppeltrace.report.verdict import judge
+from doppeltrace.report.internal.verdict import judge
 
 FINE = {
     "account": {"k": 10, "eta": 1.0, "made": 100, "released": 80, "randomized": False},

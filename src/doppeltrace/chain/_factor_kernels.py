@@ -18,7 +18,7 @@ from doppeltrace._stream_kernels import uniform
 from doppeltrace.chain import _protocol
 from doppeltrace.chain._protocol import DRAWS, GROUP, accepts, is_chain, log_probability
 from doppeltrace.chain._simd import (
-    LEAST_FLOOR,
+    MIN_FLOOR,
     PLACES,
     ROWS,
     add_clamped,
@@ -377,7 +377,7 @@ def _begin_products(chain, slot, place, tables, products):
         entries = tables.view(np.float32)
         for m in range(GROUP):
             first = np.float64(entries[slot, place, m]) * np.float64(entries[sums, slot, m])
-            products[m] = first * _ROUNDED_UP if chain.floor >= LEAST_FLOOR else np.inf
+            products[m] = first * _ROUNDED_UP if chain.floor >= MIN_FLOOR else np.inf
 
     return begin_products
 

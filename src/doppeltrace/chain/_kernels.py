@@ -15,7 +15,7 @@ from doppeltrace.chain._protocol import (
     prepare,
     scratch_shape,
 )
-from doppeltrace.engine.borrow import borrowed
+from doppeltrace.engine.views import unsafe_view
 
 
 @njit(cache=True, nogil=True)
@@ -25,7 +25,7 @@ def sample_traces(first, last, chain, users, slots, key, out):
     users : (N,) int64; slots : (T,) int32, the slot of each instant.
     out : (N, traces per user, T) int32.
     """
-    chain = borrowed(chain)
+    chain = unsafe_view(chain)
     state = np.empty(4, np.uint64)
     scratch = np.empty(scratch_shape(chain, DRAWS))
     for u in range(first, last):
@@ -43,7 +43,7 @@ def sample_traces(first, last, chain, users, slots, key, out):
 @njit(cache=True)
 def draw_places(chain, users, key):
     """Return (slots, N) int32 places, each drawn from π of the slot and users[slot, i]."""
-    chain = borrowed(chain)
+    chain = unsafe_view(chain)
     state = np.empty(4, np.uint64)
     scratch = np.empty(scratch_shape(chain, DRAWS))
     places = np.empty(users.shape, np.int32)
@@ -61,7 +61,7 @@ def mean_stays(first, last, chain, users, places, out):
 
     Slots first … last − 1; users int64 and places int32 are (slots, N), out (slots,).
     """
-    chain = borrowed(chain)
+    chain = unsafe_view(chain)
     scratch = np.empty(scratch_shape(chain, FEW))
     for slot in range(first, last):
         total = 0.0

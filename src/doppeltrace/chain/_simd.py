@@ -24,7 +24,7 @@ _EPSILON = 2.0**-23  # twice the largest relative error of one rounding in singl
 _MOVE_ERROR = 1.0 + 32 * _EPSILON  # more than all roundings of a move after its two sums
 _TINY = 1e-30  # more than what a move may lose to underflow in its last product
 
-LEAST_FLOOR = 1e-20
+MIN_FLOOR = 1e-20
 """With smaller φ, less than the last product could underflow in single precision."""
 
 
@@ -153,7 +153,7 @@ def bound_move(typingctx, left, right, tables, n_slots, slot, here, there, floor
     sum of its row, G the same with here and there exchanged. left, right (·, Z) : C-contiguous
     float32, Z a multiple of four. tables (L + 3 or more, ·, 4) : C-contiguous float64, whose
     memory holds eight float32 instead of each four, see `_factor_kernels`. floor : φ, at least
-    LEAST_FLOOR.
+    MIN_FLOOR.
     """
     signature = types.void(
         left, right, tables, types.intp, types.intp, types.intp, types.intp, types.float64,

@@ -15,7 +15,7 @@ from doppeltrace.cli.reading import Reading, takes_reading_options
 from doppeltrace.comparison import compare as run
 from doppeltrace.comparison import paper_grid
 from doppeltrace.errors import SettingsError
-from doppeltrace.io.atomic import atomic_file, check_file
+from doppeltrace.files import atomic_file, check_file
 from doppeltrace.plots import check_plot, plot_tradeoff, save_plot
 from doppeltrace.streams import fresh_seed
 from doppeltrace.synthesizers import Synthesizer

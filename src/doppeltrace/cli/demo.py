@@ -12,9 +12,9 @@ from doppeltrace.cli import options
 from doppeltrace.cli.console import results, say
 from doppeltrace.cli.options import build_model
 from doppeltrace.cli.progress import Reporter
-from doppeltrace.cli.run import Run
 from doppeltrace.cli.synthesize import announce_paths
-from doppeltrace.cli.wish import Wish
+from doppeltrace.pipeline.run import Run
+from doppeltrace.pipeline.settings import RunSettings
 
 SEED = 20200101
 
@@ -35,7 +35,7 @@ def demo(
     Nobody lives in the simulated city, so here the seed is no secret.
     """
     synthesizer = build_model(model, {"seed": SEED}, None)
-    wish = Wish(out=out, seed=SEED, traces_per_user=2, k=10, eta=1.0, count_all=True,
+    wish = RunSettings(out=out, seed=SEED, traces_per_user=2, k=10, eta=1.0, count_all=True,
                 overwrite=overwrite)  # fmt: skip
     wish.check()
     wish.check_model(synthesizer)

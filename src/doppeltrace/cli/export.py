@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from doppeltrace.cli.console import results
-from doppeltrace.exports import files
-from doppeltrace.io.atomic import check_file
+from doppeltrace.files import check_file
+from doppeltrace.release.exports import files
 
 ExportFormat = StrEnum("ExportFormat", {name: name for name in files.FORMATS})  # type: ignore[misc]
 

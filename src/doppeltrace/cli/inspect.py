@@ -14,9 +14,9 @@ from doppeltrace.cli.progress import Reporter
 from doppeltrace.cli.reading import Reading, takes_reading_options
 from doppeltrace.engine.local import use_threads
 from doppeltrace.evaluation import evaluate as score
-from doppeltrace.exports.source import released_file
-from doppeltrace.io.atomic import atomic_file, check_file
+from doppeltrace.files import atomic_file, check_file
 from doppeltrace.io.synthetic import read_synthetic
+from doppeltrace.release.exports.source import released_file
 
 ONE_SET = (
     "The file does not say which traces were made from one user, so all are scored as one set: if "

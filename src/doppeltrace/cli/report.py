@@ -10,10 +10,10 @@ import typer
 
 from doppeltrace.cli import publication
 from doppeltrace.cli.console import results, warn
-from doppeltrace.io.atomic import atomic_file
-from doppeltrace.report import datasheet
-from doppeltrace.report.internal import PAGE, read_findings
-from doppeltrace.report.page import render
+from doppeltrace.files import atomic_file
+from doppeltrace.report.internal.files import PAGE, read_findings
+from doppeltrace.report.internal.page import render
+from doppeltrace.report.public import datasheet
 
 
 def report(

@@ -13,13 +13,13 @@ from doppeltrace.cli.console import results, say, warn
 from doppeltrace.cli.options import MODEL, OUTPUT, TEST, build_model
 from doppeltrace.cli.progress import Reporter
 from doppeltrace.cli.reading import Reading, takes_reading_options
-from doppeltrace.cli.run import Run, file_hash
-from doppeltrace.cli.unfinished import Unfinished
-from doppeltrace.cli.wish import Wish
 from doppeltrace.errors import InputError, OutputError
+from doppeltrace.pipeline.checkpoint import RunCheckpoint
+from doppeltrace.pipeline.run import Run, file_hash
+from doppeltrace.pipeline.settings import RunSettings
 from doppeltrace.release import Release, read_release
-from doppeltrace.report import datasheet
-from doppeltrace.report.publication import Publication
+from doppeltrace.report.public import datasheet
+from doppeltrace.report.public.publication import Publication
 from doppeltrace.streams import fresh_seed
 
 
@@ -211,7 +211,7 @@ def synthesize(
       doppeltrace synthesize dataset_WWW2019/ --city Istanbul --top-places 1000
       --instants-per-slot 2 --verifiers 32000 --output-format parquet --out run
     """
-    unfinished = None if no_checkpoint else Unfinished(out)
+    unfinished = None if no_checkpoint else RunCheckpoint(out)
     if resume and unfinished is not None and unfinished.released:
         unfinished.remove()
         announce_paths(read_release(out))
@@ -223,7 +223,7 @@ def synthesize(
          "threads": threads},
         settings,
     )  # fmt: skip
-    wish = Wish(
+    wish = RunSettings(
         out=out,
         seed=chosen,
         traces_per_user=traces_per_user,
@@ -288,14 +288,14 @@ def synthesize(
         results.print(f"model     {keep_model}  (secret)")
 
 
-def _choose_seed(given: int | None, unfinished: Unfinished | None) -> int:
+def _choose_seed(given: int | None, unfinished: RunCheckpoint | None) -> int:
     """Return the seed given, else that of the run to be resumed, else a fresh one."""
     if given is None and unfinished:
         return unfinished.seed
     return fresh_seed() if given is None else given
 
 
-def _look_at(unfinished: Unfinished, resume: bool, overwrite: bool) -> None:
+def _look_at(unfinished: RunCheckpoint, resume: bool, overwrite: bool) -> None:
     """Say what becomes of a run that was stopped; nothing that took long is lost unasked."""
     if resume:
         if unfinished:

@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.table import Table
 
-from doppeltrace.scorecard import Scorecard
+from doppeltrace.evaluation.scorecard import Scorecard
 
 SCORES = {
     "tp_tv": "TP-TV",

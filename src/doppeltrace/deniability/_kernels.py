@@ -32,7 +32,7 @@ from doppeltrace.chain._protocol import (
     tabulate,
     tabulate_stays,
 )
-from doppeltrace.engine.borrow import borrowed
+from doppeltrace.engine.views import unsafe_view
 
 SLACK = 1e-6
 """How far below the bin a sum added up in another order must lie to be beyond rounding."""
@@ -165,7 +165,7 @@ def log_likelihoods(first, last, chain, users, traces, slots, out):
 
     traces (N, T); out (N, len(users)).
     """
-    chain = borrowed(chain)
+    chain = unsafe_view(chain)
     scratch = np.empty(scratch_shape(chain, MANY))
     for u in range(first, last):
         prepare(chain, users[u], scratch)
@@ -179,7 +179,7 @@ def own_log_likelihoods(first, last, chain, owners, starts, traces, slots, out):
 
     traces are sorted by owner: owners[u]'s traces are starts[u] … starts[u + 1] − 1.
     """
-    chain = borrowed(chain)
+    chain = unsafe_view(chain)
     scratch = np.empty(scratch_shape(chain, FEW))
     for u in range(first, last):
         prepare(chain, owners[u], scratch)
@@ -195,7 +195,7 @@ def count_in_bin(
 
     Adds those of verifiers[first] … verifiers[last − 1] to counts (len(chosen),).
     """
-    chain = borrowed(chain)
+    chain = unsafe_view(chain)
     rows, columns = scratch_shape(chain, MANY)
     scratch = np.empty((GROUP, rows, columns))
     tables = np.ones(tables_shape(chain))  # members that are missing divide by one
@@ -205,7 +205,7 @@ def count_in_bin(
     for c in range(len(chosen)):
         limit = lower[chosen[c]] - SLACK
         least[c] = math.exp(limit) if limit > DEEP else -1.0
-    lent_tables, lent_products = borrowed(tables), borrowed(products)
+    lent_tables, lent_products = unsafe_view(tables), unsafe_view(products)
     for start in range(first, last, GROUP):
         members = min(GROUP, last - start)
         for m in range(members):

@@ -13,7 +13,7 @@ from doppeltrace.traces import Bounds, Places
 METRES_PER_DEGREE = 111_195.0
 """Of latitude, on a sphere of radius 6 371 km."""
 
-MOST_CELLS = 10_000_000
+MAX_CELLS = 10_000_000
 
 
 def inside(bounds: Bounds, lat: ArrayLike, lng: ArrayLike) -> NDArray[np.bool_]:
@@ -39,8 +39,8 @@ class Grid:
             f"grid {self.rows} × {self.columns} has no cells: give at least 1 row and 1 column",
         )
         require(
-            self.rows * self.columns <= MOST_CELLS,
-            f"grid {self.rows:,} × {self.columns:,} has more than {MOST_CELLS:,} cells: give "
+            self.rows * self.columns <= MAX_CELLS,
+            f"grid {self.rows:,} × {self.columns:,} has more than {MAX_CELLS:,} cells: give "
             "fewer rows and columns, a larger side, or smaller bounds (--bounds)",
         )
 

@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 
 from doppeltrace.errors import InputError
-from doppeltrace.io._contents import as_utf8, open_text
 from doppeltrace.io._frames import ROW, SURPLUS, shortened
+from doppeltrace.io.sniff import as_utf8, open_text
 
 BLOCK_BYTES = 1 << 24
 """What is in memory of a file at a time, times a small constant."""

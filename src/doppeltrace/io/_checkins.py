@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from doppeltrace.discretize.stamps import EXAMPLE, FIRST_YEAR, LAST_YEAR, parse_stamps
 from doppeltrace.discretize.when import check_timezone, parse_times, to_local
 from doppeltrace.io._blocks import Layout, map_rows
-from doppeltrace.io._census import Census
+from doppeltrace.io._dedup import DedupBuffer
 from doppeltrace.io._events import MAX_OFFSET_MINUTES
 from doppeltrace.io._frames import ROW, SURPLUS
-from doppeltrace.io._kept import Kept
+from doppeltrace.io._place_counts import PlaceCounts
 from doppeltrace.io.columns import finite_number
 from doppeltrace.io.validation import Tally, nothing_left
 from doppeltrace.traces import Bounds
@@ -55,7 +55,7 @@ def located_rows(layout: Layout, box: Bounds | None, *, drop_origin: bool) -> Fi
     return keep
 
 
-def count_places(path: Path, layout: Layout, keep: Filter, tally: Tally) -> Census:
+def count_places(path: Path, layout: Layout, keep: Filter, tally: Tally) -> PlaceCounts:
     """Pass 1 where the rows themselves locate the places (`location`, `lat`, `lng`).
 
     A place stands where its first row puts it.
@@ -76,7 +76,7 @@ def count_places(path: Path, layout: Layout, keep: Filter, tally: Tally) -> Cens
     if sum(map(len, found)) == 0:
         raise nothing_left(tally)
     places = _visits(pl.concat(found), own)
-    return Census(
+    return PlaceCounts(
         names=places["location"],
         lat=places["lat"].to_numpy(),
         lng=places["lng"].to_numpy(),
@@ -93,7 +93,7 @@ def _visits(frame: pl.DataFrame, own: list[str]) -> pl.DataFrame:
 
 def count_known_places(
     path: Path, layout: Layout, places: pl.DataFrame, tally: Tally, reason: str
-) -> Census:
+) -> PlaceCounts:
     """Pass 1 where a frame of `location`, `lat`, `lng`, `category` locates the places.
 
     Rows at none of them are dropped for this reason. Places without rows are left out.
@@ -120,7 +120,7 @@ def count_known_places(
     if not visits.any():
         raise nothing_left(tally)
     visited = np.flatnonzero(visits)
-    return Census(
+    return PlaceCounts(
         names=places["location"].gather(visited),
         lat=places["lat"].gather(visited).to_numpy(),
         lng=places["lng"].gather(visited).to_numpy(),
@@ -162,7 +162,7 @@ def collect(
         frame = add_times(frame, part)
         return frame.select(ROW, "user", "place", "moment", "local"), part
 
-    events = Kept(tally)
+    events = DedupBuffer(tally)
     for frame, part in map_rows(path, layout, work):
         tally.absorb(part)
         events.add(frame)

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from doppeltrace.errors import InputError
-from doppeltrace.io._contents import (
+from doppeltrace.io.sniff import (
     as_utf8,
     check_readable,
     first_lines,

@@ -14,18 +14,18 @@ import polars as pl
 
 from doppeltrace.errors import InputError, SettingsError
 from doppeltrace.io._blocks import Layout, map_rows
-from doppeltrace.io._census import choose_places
 from doppeltrace.io._checkins import (
     collect,
     count_known_places,
     stamp_times,
 )
-from doppeltrace.io._contents import first_lines
 from doppeltrace.io._events import as_bounds
 from doppeltrace.io._frames import ROW, SURPLUS
+from doppeltrace.io._place_counts import choose_places
 from doppeltrace.io.columns import finite_number
 from doppeltrace.io.dataset import Dataset
 from doppeltrace.io.finish import Finishing, FinishingOptions
+from doppeltrace.io.sniff import first_lines
 from doppeltrace.io.validation import Tally, nothing_left
 from doppeltrace.traces import Bounds
 

@@ -21,12 +21,12 @@ from doppeltrace.discretize.where import inside, keep_places, most_visited
 from doppeltrace.errors import InputError, SettingsError
 from doppeltrace.io._blocks import Layout, map_rows
 from doppeltrace.io._checkins import whole_rows
-from doppeltrace.io._contents import first_lines
 from doppeltrace.io._events import as_bounds
 from doppeltrace.io._frames import ROW
 from doppeltrace.io.columns import finite_number
 from doppeltrace.io.dataset import Dataset
 from doppeltrace.io.finish import Finishing, FinishingOptions
+from doppeltrace.io.sniff import first_lines
 from doppeltrace.io.validation import Tally, nothing_left
 from doppeltrace.traces import Bounds
 

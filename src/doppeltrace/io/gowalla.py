@@ -11,12 +11,12 @@ from typing import Unpack
 
 from doppeltrace.errors import InputError
 from doppeltrace.io._blocks import Layout
-from doppeltrace.io._census import choose_places
 from doppeltrace.io._checkins import collect, count_places, iso_times, located_rows
-from doppeltrace.io._contents import first_lines
 from doppeltrace.io._events import as_bounds
+from doppeltrace.io._place_counts import choose_places
 from doppeltrace.io.dataset import Dataset
 from doppeltrace.io.finish import Finishing, FinishingOptions
+from doppeltrace.io.sniff import first_lines
 from doppeltrace.io.validation import Tally
 from doppeltrace.traces import Bounds
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from doppeltrace.errors import InputError, SettingsError
-from doppeltrace.io._contents import check_readable
 from doppeltrace.io.dataset import Dataset
 from doppeltrace.io.finish import Finishing
 from doppeltrace.io.foursquare import is_foursquare, read_foursquare
@@ -17,6 +16,7 @@ from doppeltrace.io.geolife import is_geolife, read_geolife
 from doppeltrace.io.gowalla import is_gowalla, read_gowalla
 from doppeltrace.io.nyc_checkins import is_nyc_checkins, read_nyc_checkins
 from doppeltrace.io.people_flow import is_people_flow, read_people_flow
+from doppeltrace.io.sniff import check_readable
 from doppeltrace.io.table import read_table
 from doppeltrace.io.tsmc2014 import is_tsmc2014, read_tsmc2014
 from doppeltrace.io.yjmob import is_yjmob, read_yjmob

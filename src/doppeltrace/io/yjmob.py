@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from doppeltrace.discretize.where import METRES_PER_DEGREE, Grid
 from doppeltrace.errors import InputError
 from doppeltrace.io._blocks import Layout, map_rows
-from doppeltrace.io._census import Census, choose_places
 from doppeltrace.io._checkins import whole_rows
-from doppeltrace.io._contents import first_lines
+from doppeltrace.io._dedup import DedupBuffer
 from doppeltrace.io._frames import ROW
-from doppeltrace.io._kept import Kept
+from doppeltrace.io._place_counts import PlaceCounts, choose_places
 from doppeltrace.io.dataset import Dataset
 from doppeltrace.io.finish import Finishing, FinishingOptions
+from doppeltrace.io.sniff import first_lines
 from doppeltrace.io.validation import Tally, nothing_left
 from doppeltrace.traces import Bounds
 
@@ -33,7 +33,7 @@ LAYOUT = Layout(("user", "d", "t", "x", "y"), separator=",", skip=1)
 HEADER = "uid,d,t,x,y"
 CELLS = 200
 SLOTS = 48
-MOST_DAYS = 36_500
+MAX_DAYS = 36_500
 MASKED = 999
 SIDE = 500 / METRES_PER_DEGREE
 DAY_0 = dt.datetime(2000, 1, 1)
@@ -83,7 +83,7 @@ def _has_header(path: Path) -> bool:
     return not first or not all(field.strip().isdecimal() for field in first[0].split(","))
 
 
-def _count(path: Path, layout: Layout, tally: Tally) -> Census:
+def _count(path: Path, layout: Layout, tally: Tally) -> PlaceCounts:
     visits = np.zeros(CELLS * CELLS, dtype=np.int64)
     first_row = np.full(CELLS * CELLS, np.iinfo(np.int64).max, dtype=np.int64)
 
@@ -100,7 +100,7 @@ def _count(path: Path, layout: Layout, tally: Tally) -> Census:
     if len(visited) == 0:
         raise nothing_left(tally)
     cells = GRID.places()
-    return Census(
+    return PlaceCounts(
         pl.Series(visited).cast(pl.String),
         cells.lat[visited],
         cells.lng[visited],
@@ -120,7 +120,7 @@ def _collect(path: Path, layout: Layout, number: NDArray[np.int32], tally: Tally
             ROW, "user", "place", moment=local, local=local
         )
 
-    events = Kept(tally)
+    events = DedupBuffer(tally)
     for frame in map_rows(path, layout, work):
         events.add(frame)
     return events.whole()
@@ -137,6 +137,6 @@ def _usable(rows: pl.DataFrame, part: Tally) -> pl.DataFrame:
     frame = part.drop(frame, (x == MASKED) | (y == MASKED), f"position is masked ({MASKED})")
     beyond = ~(x.is_between(1, CELLS) & y.is_between(1, CELLS))
     frame = part.drop(frame, beyond, f"x or y is not from 1 to {CELLS}")
-    never = ~(pl.col("d").is_between(0, MOST_DAYS) & pl.col("t").is_between(0, SLOTS - 1))
+    never = ~(pl.col("d").is_between(0, MAX_DAYS) & pl.col("t").is_between(0, SLOTS - 1))
     frame = part.drop(frame, never, f"d is not a day from 0 on, or t not from 0 to {SLOTS - 1}")
     return frame.with_columns(cell=(y - 1) * CELLS + (x - 1))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from doppeltrace.errors import require
 from doppeltrace.plots.canvas import COLOURS, matplotlib, panels, tidy
-from doppeltrace.report.slots import slot_labels
+from doppeltrace.report.figures.slots import slot_labels
 from doppeltrace.traces import Places, SyntheticTraces, Traces
 from doppeltrace.utility.population import distributions, slot_counts
 from doppeltrace.utility.summary import in_chunks

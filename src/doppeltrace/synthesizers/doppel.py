@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from doppeltrace import streams, tensors
 from doppeltrace.chain.base_chain import BaseChain, base_chain
-from doppeltrace.chain.holding import follow_stays, records_stays
-from doppeltrace.chain.population import Base, check_settings, population_base
 from doppeltrace.errors import require
 from doppeltrace.factorize import poisson
 from doppeltrace.factorize.poisson import Exposure
 from doppeltrace.factorize.state import Observations, State
+from doppeltrace.population.base import Base, check_settings, population_base
+from doppeltrace.population.stays import follow_stays, records_stays
 from doppeltrace.synthesizers.factorized import FactorizedSynthesizer
 from doppeltrace.traces import Traces
 

@@ -19,7 +19,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from doppeltrace.errors import InputError, OutputError
-from doppeltrace.io.atomic import cannot_write
+from doppeltrace.files import cannot_write
 from doppeltrace.traces import Traces
 
 

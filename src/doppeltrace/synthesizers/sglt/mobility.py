@@ -11,7 +11,7 @@ from doppeltrace.utility.mobility import haversine_km
 NEAREST_KM = 1.0
 """Distances below this count as this much."""
 
-MOST_STEPS = 10_000
+MAX_STEPS = 10_000
 PRECISION = 1e-12
 
 
@@ -45,7 +45,7 @@ def _half_rows(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
 def _stationary(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the distribution that the (positive) matrix leaves as it is, by walking."""
     now = np.full(len(matrix), 1 / len(matrix))
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         then = now @ matrix
         if np.abs(then - now).sum() < PRECISION:
             break

@@ -21,7 +21,7 @@ FLOOR = 1e-9
 SHARDS = 8
 """Parts in which the pairs of users are added up, so that threads do not change a bit."""
 
-MOST_SHARD_ELEMENTS = 2**26
+MAX_SHARD_ELEMENTS = 2**26
 """Above this many weights in all shards together, there are fewer shards."""
 
 DENSE = 2000
@@ -30,7 +30,7 @@ DENSE = 2000
 TRIALS = 10
 """Partitions from different starts, of which the best counts."""
 
-MOST_PASSES = 30
+MAX_PASSES = 30
 """Times that each place may move in a trial."""
 
 
@@ -45,7 +45,7 @@ def location_graph(profiles: Profiles) -> NDArray[np.float64]:
     diagonal.
     """
     n = profiles.n_places
-    shards = max(1, min(SHARDS, MOST_SHARD_ELEMENTS // n**2))
+    shards = max(1, min(SHARDS, MAX_SHARD_ELEMENTS // n**2))
     parts = np.zeros((shards, n, n))
     inputs = (profiles.start, profiles.place, profiles.probability, profiles.unseen)
     run(lambda shard: kernels.add_pairs(*inputs, shard, shards, parts[shard]), shards)
@@ -73,7 +73,7 @@ def partition(weights: NDArray[np.float64], clusters: int, seed: int) -> NDArray
     for trial in range(TRIALS):
         labels = _spectral(weights, clusters) if trial == 0 else draws.permutation(best)
         order = draws.permutation(n)
-        cost = kernels.refine_partition(weights, labels, clusters, order, MOST_PASSES)
+        cost = kernels.refine_partition(weights, labels, clusters, order, MAX_PASSES)
         if cost < least:
             best, least = labels, cost
     return np.unique(best, return_inverse=True)[1].astype(np.int64)

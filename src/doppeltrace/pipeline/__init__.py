@@ -1,0 +1,1 @@
+"""One run, from traces to a release: settings, batches, checkpoint, manifest."""

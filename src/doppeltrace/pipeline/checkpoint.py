@@ -1,0 +1,190 @@
+"""What a run has done so far, kept beside its output folder until it is complete.
+
+`OUT.unfinished` holds what the run is (`about.json`), the state of the training, and of every
+part of the traces what was drawn and how far its test is. Each file is replaced in one step, so
+a kill at any moment leaves something to go on from. It is as secret as the input: it is made
+for the owner's eyes only, and removed when the release stands.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from doppeltrace.deniability.deterministic import Counting
+from doppeltrace.errors import InputError, OutputError
+from doppeltrace.files import MARKER, atomic_file
+from doppeltrace.synthesizers.model_file import read_model, remove_model, write_model
+
+
+class KeptBatch(NamedTuple):
+    """The traces of users first … last − 1, and how far their test is."""
+
+    first: int
+    last: int
+    locations: NDArray[np.int32]
+    counted: Counting
+
+
+class RunCheckpoint:
+    """The folder of one run that is under way, or was.
+
+    Attributes
+    ----------
+    folder : where it is.
+    run : a random number by which the run is known in its manifest, once it has begun.
+    """
+
+    def __init__(self, out: Path) -> None:
+        self._out = out.resolve()
+        self.folder = self._out.with_name(f"{self._out.name}.unfinished")
+        self._lock: int | None = None
+        self.run: str | None = None
+
+    def __bool__(self) -> bool:
+        """Tell whether there is one."""
+        return self._about.is_file()
+
+    @property
+    def training(self) -> Path:
+        """The state of the training."""
+        return self.folder / "training.safetensors"
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run that began."""
+        return int(self._read()["seed"])
+
+    @property
+    def released(self) -> bool:
+        """Tell whether the run was stopped after its release stood, before it was cleared up."""
+        try:
+            manifest = json.loads((self._out / MARKER).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return False
+        known = isinstance(manifest, dict) and manifest.get("run") is not None
+        return known and bool(self) and manifest["run"] == self._read()["run"]
+
+    def begin(self, seed: int, what: Mapping[str, Any]) -> None:
+        """Begin a run, or go on with the one that is there.
+
+        Parameters
+        ----------
+        what : everything that decides the released traces, as JSON; a run that is there must
+            have begun with the same.
+        """
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._take()
+            if not self:
+                self._clear()
+                fresh = {"run": secrets.token_hex(8), "seed": str(seed), "what": what}
+                with atomic_file(self._about) as partial:
+                    partial.touch(mode=0o600)
+                    partial.write_text(json.dumps(fresh, indent=2), encoding="utf-8")
+        except OutputError:
+            raise
+        except OSError as error:
+            raise OutputError(f"cannot write to {self.folder}: {error.strerror}") from error
+        about = self._read()
+        for name, value in json.loads(json.dumps(what)).items():
+            if about["what"].get(name) != value:
+                raise InputError(
+                    f"{self.folder} is of a run with another {name} ({about['what'].get(name)}, "
+                    f"now {value}): give the same, or discard it with --overwrite"
+                )
+        if int(about["seed"]) != seed:  # neither of them is said: both are secrets
+            raise InputError(
+                f"{self.folder} is of a run with another seed: leave --seed out, or discard it "
+                "with --overwrite"
+            )
+        self.run = about["run"]
+
+    def part_from(self, first: int) -> KeptBatch | None:
+        """Return what was kept of the part that begins with this user, if anything was."""
+        for path in self.folder.glob(f"traces-{first}-*.safetensors"):
+            arrays, about = read_model(path)
+            if about["run"] != self.run:
+                continue
+            counted = Counting(arrays["own"], arrays["plausible"], about["done"])
+            return KeptBatch(first, about["last"], arrays["locations"], counted)
+        return None
+
+    def keep_part(self, part: KeptBatch) -> None:
+        """Keep a part of the traces, in place of what was kept of it before."""
+        arrays: dict[str, NDArray] = {
+            "locations": part.locations,
+            "own": part.counted.own,
+            "plausible": part.counted.plausible,
+        }
+        about = {"run": self.run, "last": part.last, "done": part.counted.done}
+        write_model(self._part(part), arrays, about)
+
+    def drop_part(self, part: KeptBatch) -> None:
+        """Forget what was kept of a part."""
+        remove_model(self._part(part))
+
+    @property
+    def has_begun(self) -> bool:
+        """Tell whether there is more than the seed to go on from."""
+        return bool(self) and any(self.folder.glob("*.safetensors"))
+
+    def remove(self) -> None:
+        """Remove everything, and last what tells that there is a run."""
+        if self.folder.is_dir():
+            if self._lock is None:
+                self._take()
+            self._clear()
+            self._about.unlink(missing_ok=True)
+            shutil.rmtree(self.folder, ignore_errors=True)
+        self.leave()
+
+    def leave(self) -> None:
+        """Let other processes go on from it."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    @property
+    def _about(self) -> Path:
+        return self.folder / "about.json"
+
+    def _part(self, part: KeptBatch) -> Path:
+        return self.folder / f"traces-{part.first}-{part.last}.safetensors"
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            about = json.loads(self._about.read_text(encoding="utf-8"))
+            return {name: about[name] for name in ("run", "seed", "what")}
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InputError(
+                f"{self.folder} is no unfinished run of ours: remove it, or choose another --out"
+            ) from error
+
+    def _clear(self) -> None:
+        """Remove what is kept of a run, but not what tells of it."""
+        for path in self.folder.glob("*.safetensors*"):
+            path.unlink(missing_ok=True)
+
+    def _take(self) -> None:
+        """Make sure that no other process works on it, or has just removed it."""
+        self._lock = os.open(self.folder, os.O_RDONLY)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            gone = not os.path.samestat(os.fstat(self._lock), os.stat(self.folder))
+        except (BlockingIOError, FileNotFoundError):
+            gone = True
+        if gone:
+            self.leave()
+            raise OutputError(
+                f"another process is making {self._out}: wait for it, or choose another --out"
+            )

@@ -1,0 +1,1 @@
+"""What everybody does: learned from all users together, in `fit`."""

@@ -1,0 +1,1 @@
+"""Words and drawings that both pages share."""

@@ -1,0 +1,1 @@
+"""The internal page: is it safe, what is lost. It knows the real data."""

@@ -1,0 +1,1 @@
+"""The public page: from the released file, allow-listed settings and the publisher's words."""
