@@ -203,12 +203,12 @@ def test_missing_input(synthesize, tmp_path):
 
 
 def test_disk_full(synthesize, tmp_path, monkeypatch):
-    from doppeltrace import release
+    from doppeltrace.release import writer
 
     def full(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(release, "_write_csv", full)
+    monkeypatch.setattr(writer, "_write_csv", full)
     result = synthesize("--out", tmp_path / "run")
     assert result.exit_code == 2
     assert "No space left on device; free some space" in result.stderr

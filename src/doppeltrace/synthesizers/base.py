@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from doppeltrace.deniability.likelihood import FormulaLikelihood, Likelihood
 from doppeltrace.engine.local import use_threads
 from doppeltrace.errors import InputError, NotFittedError, SettingsError, require
+from doppeltrace.guarantee import Guarantee
 from doppeltrace.progress import Callback, silent
 from doppeltrace.streams import fresh_seed
 from doppeltrace.traces import SyntheticTraces, Traces
@@ -28,6 +30,18 @@ class Synthesizer(ABC):
 
     name: ClassVar[str]
     """The name on the command line and in tables."""
+    description: ClassVar[str] = ""
+    """What the model is, in the words of the public page."""
+    public_settings: ClassVar[Mapping[str, str]] = {}
+    """Setting → its words on the public page: those chosen before the run, never fitted to it."""
+    testable: ClassVar[bool] = False
+    """Whether it has likelihoods of traces under each input user: the deniability test applies."""
+    releasable: ClassVar[bool] = True
+    """Whether its traces may be released at all."""
+    savable: ClassVar[bool] = False
+    """Whether `save` can write it to a file."""
+    has_owners: ClassVar[bool] = True
+    """Whether each trace is made from one input user; else owners are −1."""
 
     def __init__(self, *, seed: int | None = None, threads: int | None = None) -> None:
         require(seed is None or seed >= 0, "seed must be a non-negative integer")
@@ -41,6 +55,19 @@ class Synthesizer(ABC):
         """The settings that decide the model, without seed and threads."""
         names = inspect.signature(type(self)).parameters
         return {n: getattr(self, n) for n in names if n not in ("seed", "threads")}
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """What the fitted model itself promises for all it gives; None if it promises nothing."""
+        return None
+
+    @property
+    def same_for_all_users(self) -> bool:
+        """Whether every input user gives every trace the same likelihood.
+
+        The deniability test then passes every trace, and says nothing.
+        """
+        return False
 
     @property
     def train(self) -> Traces:

@@ -19,6 +19,8 @@ from doppeltrace.synthesizers.base import Synthesizer
 class ChainSynthesizer(Synthesizer):
     """A synthesizer whose model is a chain of `doppeltrace.chain`."""
 
+    testable = True
+
     @property
     @abstractmethod
     def chain(self) -> Any:

@@ -59,6 +59,18 @@ class Doppel(FactorizedSynthesizer):
     """
 
     name = "doppel"
+    description = "Doppel: Poisson tensor factorization, and a chain along the population's moves"
+    public_settings = {
+        "factors": "factors",
+        "iterations": "training iterations",
+        "shape": "shape of the prior",
+        "rate": "rate of the prior",
+        "min_users": "fewest users behind a move of the population",
+        "smoothing": "smoothing",
+        "stay": "weight of staying",
+        "most_neighbours": "most neighbours of a place",
+        "jump": "probability of a jump",
+    }
     _may_go_on = False  # how many iterations there are decides which of them take the sample
 
     def __init__(

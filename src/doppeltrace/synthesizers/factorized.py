@@ -31,6 +31,7 @@ class FactorizedSynthesizer(ChainSynthesizer):
     history : what each iteration told, such as {"rmse": …}.
     """
 
+    savable = True
     _may_go_on: ClassVar[bool] = True
     """Whether a checkpoint may be trained further than it was meant to."""
 

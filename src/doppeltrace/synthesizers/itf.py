@@ -18,6 +18,7 @@ class ITF(PPMTF):
     """
 
     name = "itf"
+    description = "ITF: two Gaussian tensor factorizations, one of transitions and one of visits"
 
     @property
     def visit_factors_(self) -> Factors:

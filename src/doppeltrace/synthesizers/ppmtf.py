@@ -45,6 +45,12 @@ class PPMTF(FactorizedSynthesizer):
     """
 
     name = "ppmtf"
+    description = "PPMTF: Gaussian multiple tensor factorization"
+    public_settings = {
+        "alpha": "precision α of the counts",
+        "factors": "factors",
+        "iterations": "training iterations",
+    }
 
     def __init__(
         self,

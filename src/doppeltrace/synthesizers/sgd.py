@@ -77,6 +77,9 @@ class SGD(Synthesizer):
     """
 
     name = "sgd"
+    description = "SGD: one transition matrix per time slot for the whole population"
+    public_settings = {"copied": "events copied from the input"}
+    testable = True
 
     def __init__(
         self, *, copied: int = 0, seed: int | None = None, threads: int | None = None
@@ -84,6 +87,11 @@ class SGD(Synthesizer):
         super().__init__(seed=seed, threads=threads)
         require(copied >= 0, "copied must be a number of events, 0 or more")
         self.copied = copied
+
+    @property
+    def same_for_all_users(self) -> bool:
+        """Where nothing is copied, no trace depends on its input user."""
+        return self.copied == 0
 
     def log_likelihood(self, locations: ArrayLike, users: ArrayLike) -> NDArray[np.float64]:
         """Return (n_traces, len(users)) ln p(y = M(m)); −inf where copied events differ.

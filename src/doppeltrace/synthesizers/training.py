@@ -20,6 +20,8 @@ class Training(Synthesizer):
     """
 
     name = "training"
+    description = "Training: the input traces themselves"
+    releasable = False
 
     def _fit(self, traces: Traces, callback: Callback) -> None:
         callback(Step("training", 1, 1))

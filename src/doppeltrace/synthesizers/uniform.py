@@ -24,6 +24,13 @@ class Uniform(Synthesizer):
     """
 
     name = "uniform"
+    description = "Uniform: every place equally likely at any time"
+    testable = True
+
+    @property
+    def same_for_all_users(self) -> bool:
+        """Always: no trace depends on its input user."""
+        return True
 
     def log_likelihood(self, locations: ArrayLike, users: ArrayLike) -> NDArray[np.float64]:
         """Return (n_traces, len(users)) ln p(y = M(m)) = −length · ln |𝒳|, for every user."""

@@ -38,6 +38,14 @@ class SGLT(Synthesizer):
     """
 
     name = "sglt"
+    description = "SGLT: places exchanged for semantically similar ones"
+    public_settings = {
+        "clusters": "clusters of places",
+        "removal": "removal",
+        "thinning": "thinning",
+        "merging": "merging",
+        "randomization": "randomization",
+    }
 
     def __init__(
         self,
