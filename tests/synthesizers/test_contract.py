@@ -195,3 +195,18 @@ def test_likelihoods_add_up_to_one_or_are_refused(make):
         model.log_likelihood(np.full((1, 3), 3), np.arange(3))
     with pytest.raises(dt.SettingsError, match="users must"):
         model.log_likelihood(every, np.array([3]))
+
+
+def test_what_a_run_asks_of_a_model(make, tiny):
+    """A cheap copy to warm up with, whether training resumes, and factors of the users."""
+    model = make().fit(tiny)
+    small = model.for_warm_up()
+    if small is not None:
+        assert type(small) is type(model) and small is not model
+        small.fit(tiny.select([0, 1])).sample(seed=1)
+    factors = model.user_factors
+    assert factors is None or factors.shape[0] == tiny.n_users
+    assert (model.clusters_ is None) == (factors is None)
+    if not model.resumable:
+        with pytest.raises(dt.SettingsError, match="checkpoint"):
+            model.check_checkpoint("anywhere")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from doppeltrace.deniability.likelihood import FormulaLikelihood, Likelihood
 from doppeltrace.engine.local import use_threads
 from doppeltrace.errors import InputError, NotFittedError, SettingsError, require
+from doppeltrace.factorize.state import Factors
 from doppeltrace.guarantee import Guarantee
 from doppeltrace.progress import Callback, silent
 from doppeltrace.streams import fresh_seed
@@ -42,6 +44,8 @@ class Synthesizer(ABC):
     """Whether `save` can write it to a file."""
     has_owners: ClassVar[bool] = True
     """Whether each trace is made from one input user; else owners are −1."""
+    resumable: ClassVar[bool] = False
+    """Whether `fit` takes a checkpoint to go on from."""
 
     def __init__(self, *, seed: int | None = None, threads: int | None = None) -> None:
         require(seed is None or seed >= 0, "seed must be a non-negative integer")
@@ -68,6 +72,32 @@ class Synthesizer(ABC):
         The deniability test then passes every trace, and says nothing.
         """
         return False
+
+    @property
+    def clusters_(self) -> Factors | None:
+        """Θ, where one Θ tells which users are alike and how; None where there is none."""
+        return None
+
+    @property
+    def user_factors(self) -> NDArray[np.float64] | None:
+        """(n_users, z) how much of each factor a user has; None without factors."""
+        return None if self.clusters_ is None else self.clusters_.A
+
+    def for_warm_up(self) -> Self | None:
+        """Return a cheap copy, whose `fit`, `sample` and test compile the kernels.
+
+        None where there is nothing worth compiling ahead.
+        """
+        return None
+
+    def check_checkpoint(self, path: str | Path) -> int:
+        """Return how many steps of training a checkpoint has done.
+
+        Raises
+        ------
+        InputError : it was made by another model, or with other settings or another seed.
+        """
+        raise SettingsError(f"{type(self).__name__} keeps no checkpoints")
 
     @property
     def train(self) -> Traces:

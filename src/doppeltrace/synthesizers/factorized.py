@@ -32,6 +32,7 @@ class FactorizedSynthesizer(ChainSynthesizer):
     """
 
     savable = True
+    resumable = True
     _may_go_on: ClassVar[bool] = True
     """Whether a checkpoint may be trained further than it was meant to."""
 
@@ -73,6 +74,19 @@ class FactorizedSynthesizer(ChainSynthesizer):
         """Θ = (A, B, C, D); raises `NotFittedError` before `fit`."""
         self.train  # noqa: B018  (raises before fit)
         return self._states[0].factors
+
+    @property
+    def clusters_(self) -> Factors | None:
+        """Θ."""
+        return self.factors_
+
+    def for_warm_up(self) -> Self:
+        """Return a copy that trains for one iteration."""
+        return type(self)(
+            **{**_constructor_arguments(self.settings), "iterations": 1},
+            seed=self.seed,
+            threads=self.threads,
+        )
 
     @property
     def chain(self) -> Any:

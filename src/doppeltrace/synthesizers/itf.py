@@ -21,6 +21,11 @@ class ITF(PPMTF):
     description = "ITF: two Gaussian tensor factorizations, one of transitions and one of visits"
 
     @property
+    def clusters_(self) -> None:
+        """None: two sets of factors tell two stories of who is alike."""
+        return None
+
+    @property
     def visit_factors_(self) -> Factors:
         """(A², B², ·, D) of the visit tensor."""
         self.train  # noqa: B018  (raises before fit)
