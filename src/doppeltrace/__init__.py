@@ -41,6 +41,8 @@ from doppeltrace.release.exports import (
     to_trackintel,
 )
 from doppeltrace.synthesizers.doppel import Doppel
+from doppeltrace.synthesizers.frozen import Frozen
+from doppeltrace.synthesizers.independent import Independent
 from doppeltrace.synthesizers.itf import ITF
 from doppeltrace.synthesizers.ppmtf import PPMTF
 from doppeltrace.synthesizers.sgd import SGD
@@ -60,7 +62,9 @@ __all__ = [
     "Deniability",
     "Doppel",
     "DoppeltraceError",
+    "Frozen",
     "ITF",
+    "Independent",
     "InputError",
     "NotFittedError",
     "OutputError",
