@@ -44,6 +44,7 @@ from doppeltrace.synthesizers.doppel import Doppel
 from doppeltrace.synthesizers.frozen import Frozen
 from doppeltrace.synthesizers.independent import Independent
 from doppeltrace.synthesizers.itf import ITF
+from doppeltrace.synthesizers.load import load
 from doppeltrace.synthesizers.ppmtf import PPMTF
 from doppeltrace.synthesizers.sgd import SGD
 from doppeltrace.synthesizers.sglt import SGLT, SemanticDeniability, semantic_test
@@ -85,6 +86,7 @@ __all__ = [
     "deniability_test",
     "evaluate",
     "export",
+    "load",
     "plot_factors",
     "plot_pass_rate",
     "plot_population",

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from doppeltrace.display import html_table
 from doppeltrace.errors import InputError, SettingsError
 
 DAY_SECONDS = 86_400
@@ -83,6 +84,10 @@ class Places:
     def __len__(self) -> int:
         """Return |𝒳|."""
         return len(self.labels)
+
+    def __repr__(self) -> str:
+        """Show the size, not the arrays."""
+        return f"Places({len(self):,} locations)"
 
     def same_as(self, other: Places) -> bool:
         """Tell whether both number the same locations in the same order."""
@@ -203,6 +208,16 @@ class Clock:
         for number, members in enumerate(slots):
             slot_of[np.asarray(members, dtype=np.int64)] = number
         return cls(slot_of, instant_seconds, start, cycle)
+
+    def __repr__(self) -> str:
+        """Show the size, not the arrays."""
+        return f"Clock({self.in_short()})"
+
+    def in_short(self) -> str:
+        """Return its size in words."""
+        minutes = f"{self.instant_seconds / 60:g} minutes"
+        words = f"{self.n_instants:,} instants of {minutes} in {self.n_slots:,} slots"
+        return f"{words} from {self.start:%H:%M}{', repeating' * (self.cycle is not None)}"
 
     @property
     def n_instants(self) -> int:
@@ -348,6 +363,19 @@ class Traces(_Frames):
             clock=clock,
         )
 
+    def __repr__(self) -> str:
+        """Show the size, not the arrays."""
+        return f"Traces({self.in_short()})"
+
+    def in_short(self) -> str:
+        """Return its size in words."""
+        return f"{self.n_users:,} users, {self.n_events:,} events at {len(self.places):,} places"
+
+    def _repr_html_(self) -> str:
+        rows = {"users": self.n_users, "events": self.n_events, "places": len(self.places)}
+        shown = [(name, f"{number:,}") for name, number in rows.items()]
+        return html_table([*shown, ("clock", self.clock.in_short())])
+
     @property
     def n_users(self) -> int:
         """Return |𝒰|."""
@@ -434,6 +462,19 @@ class SyntheticTraces(_Frames):
     def __len__(self) -> int:
         """Return the number of traces."""
         return len(self.locations)
+
+    def __repr__(self) -> str:
+        """Show the size, not the arrays."""
+        n, length = self.locations.shape
+        return (
+            f"SyntheticTraces({n:,} traces of {length:,} instants at {len(self.places):,} places)"
+        )
+
+    def _repr_html_(self) -> str:
+        n, length = self.locations.shape
+        rows = {"traces": n, "instants per trace": length, "places": len(self.places)}
+        shown = [(name, f"{number:,}") for name, number in rows.items()]
+        return html_table([*shown, ("clock", self.clock.in_short())])
 
     @property
     def instants(self) -> NDArray[np.int64]:

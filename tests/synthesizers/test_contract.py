@@ -210,3 +210,171 @@ def test_what_a_run_asks_of_a_model(make, tiny):
     if not model.resumable:
         with pytest.raises(dt.SettingsError, match="checkpoint"):
             model.check_checkpoint("anywhere")
+
+
+# ---- so many traces in all ------------------------------------------------------------------
+
+
+def test_so_many_traces_in_all(make, tiny):
+    """Each is one of its owner's traces, in order; owners are drawn uniformly."""
+    model = make().fit(tiny)
+    made = model.sample(n_traces=600, seed=3)
+    assert len(made) == 600
+    again = model.sample(n_traces=600, seed=3)
+    np.testing.assert_array_equal(made.locations, again.locations)
+    if not model.has_owners:
+        assert np.all(made.owner == -1) and np.all(made.replicate == 0)
+        return
+    counts = np.bincount(made.owner, minlength=3)
+    assert np.all(np.abs(counts - 200) < 5 * np.sqrt(600 * 2 / 9))  # binomial, five deviations
+    per_user = model.sample(int(counts.max()), seed=3)
+    number = made.owner * counts.max() + made.replicate
+    np.testing.assert_array_equal(made.locations, per_user.locations[number])
+    assert np.all(np.diff(number) > 0)
+    assert not np.array_equal(made.owner, model.sample(n_traces=600, seed=4).owner)
+
+
+def test_so_many_traces_of_some_users(make, tiny):
+    model = make().fit(tiny)
+    if model.has_owners:
+        assert set(model.sample(n_traces=50, users=[2, 0], seed=1).owner.tolist()) == {0, 2}
+        with pytest.raises(dt.SettingsError, match="no users"):
+            model.sample(n_traces=5, users=[], seed=1)
+    else:
+        with pytest.raises(dt.SettingsError, match="no users"):
+            model.sample(n_traces=5, users=[0], seed=1)
+
+
+def test_threads_do_not_change_traces_in_all(make):
+    traces = dt.simulate_city(users=60, places=30, seed=1).traces
+    one, two = (make(threads=n).fit(traces).sample(n_traces=90, seed=5) for n in (1, 2))
+    np.testing.assert_array_equal(one.locations, two.locations)
+    np.testing.assert_array_equal(one.owner, two.owner)
+
+
+def test_progress_of_traces_in_all(make, tiny):
+    model, steps = make().fit(tiny), []
+    model.sample(n_traces=50, seed=1, callback=steps.append)
+    assert (steps[-1].phase, steps[-1].done) == ("synthesis", steps[-1].total)
+    assert [s.done for s in steps] == sorted(s.done for s in steps)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"n_traces": 0},
+        {"n_traces": 5, "traces_per_user": 1},
+        {"n_traces": "5"},
+        {"traces_per_user": 1.0},
+        {"traces_per_user": True},
+        {"seed": 1.5},
+        {"length": "9"},
+        {"users": ["a"]},
+        {"users": [0.5]},
+    ],
+)
+def test_wishes_that_cannot_be_met(make, tiny, wrong):
+    with pytest.raises(dt.SettingsError):
+        make().fit(tiny).sample(**wrong)
+
+
+# ---- settings, data and displays ------------------------------------------------------------
+
+
+def test_settings_of_a_wrong_type_are_refused_by_name(make):
+    for name in inspect.signature(type(make())).parameters:
+        with pytest.raises(dt.SettingsError, match=f"^{name} must be .*, not <object"):
+            make(**{name: object()})
+
+
+def test_params_as_scikit_learn_has_them(make, tiny):
+    model = make().fit(tiny)
+    params = model.get_params()
+    assert params["seed"] == 7 and set(params) == set(inspect.signature(type(model)).parameters)
+    twin = type(model)(**params)
+    assert twin.get_params() == params
+    np.testing.assert_array_equal(
+        twin.fit(tiny).sample(2, seed=1).locations, model.sample(2, seed=1).locations
+    )
+    assert model.set_params(seed=8) is model and model.seed == 8
+    with pytest.raises(NotFittedError):
+        model.sample()
+    with pytest.raises(dt.SettingsError, match="no setting nonsense"):
+        model.set_params(nonsense=1)
+    with pytest.raises(dt.SettingsError, match="seed must be"):
+        model.set_params(seed="8")
+    assert model.seed == 8
+
+
+def test_a_dataset_is_fitted_by_its_training_part(make, tiny):
+    read = dt.Validation("frame", 21, 21, (), 0, 3, 5, 21, 15, "", "")
+    data = dt.Dataset(train=tiny, test=None, validation=read)
+    np.testing.assert_array_equal(
+        make().fit(data).sample(2, seed=1).locations, make().fit(tiny).sample(2, seed=1).locations
+    )
+
+
+def test_data_of_a_wrong_kind_name_the_way(make, tiny):
+    import pandas
+    import polars
+
+    frames = {"pandas DataFrame": pandas.DataFrame(), "polars DataFrame": polars.DataFrame()}
+    for words, wrong in {**frames, "None": None, "a str": "traces.csv", "a list": []}.items():
+        with pytest.raises(dt.InputError, match=rf"not (a )?{words}: .*dt\.read_table"):
+            make().fit(wrong)
+    with pytest.raises(dt.InputError, match="synthetic"):
+        make().fit(dt.Uniform().fit(tiny).sample())
+
+
+def test_it_shows_itself(make, tiny):
+    model = make()
+    name = type(model).__name__
+    assert repr(model).startswith(f"{name}(") and repr(model).endswith("not fitted")
+    model.fit(tiny)
+    assert "3 users and 5 places" in repr(model)
+    assert "seed" not in repr(model) and "seed" not in model._repr_html_()
+    assert "3 users and 5 places" in model._repr_html_()
+
+
+def test_what_a_model_says_of_itself_is_true(make, tiny, tmp_path):
+    """Class attributes against what happens."""
+    model = make().fit(tiny)
+    assert model.description
+    assert set(model.public_settings) <= set(model.settings)
+    made = model.sample(2, seed=1)
+    assert np.all((made.owner >= 0) == model.has_owners)
+    if model.testable:
+        tested = dt.deniability_test(model, made, k=2)
+        assert tested.guarantee.parameters == {"k": 2, "eta": 1.0}
+        assert tested.guarantee.vacuous == model.same_for_all_users
+        values = model.log_likelihood(made.locations, np.arange(3))
+        if model.same_for_all_users:
+            np.testing.assert_array_equal(values, np.repeat(values[:, :1], 3, axis=1))
+            assert tested.passed.all() and not tested.guarantee
+    else:
+        with pytest.raises(dt.SettingsError, match="no likelihoods"):
+            dt.deniability_test(model, made, k=2)
+    path = tmp_path / "model"
+    if model.savable:
+        model.save(path)
+        np.testing.assert_array_equal(dt.load(path).sample(2, seed=1).locations, made.locations)
+    else:
+        with pytest.raises(dt.SettingsError, match="cannot be saved"):
+            model.save(path)
+    if model.resumable:
+        fresh = make().fit(tiny, checkpoint=path, checkpoint_seconds=0)
+        assert fresh.check_checkpoint(path) > 0
+    else:
+        with pytest.raises(dt.SettingsError, match="no checkpoints"):
+            make().fit(tiny, checkpoint=path)
+
+
+def test_what_a_model_costs(make, tiny):
+    model = make()
+    cost = model.cost(tiny, k=2)
+    if cost is None:
+        return
+    assert min(cost.training, cost.synthesis, cost.test, cost.memory) > 0
+    assert model.cost(tiny).test == 0
+    assert model.cost(tiny, n_traces=6).synthesis == pytest.approx(2 * cost.synthesis)
+    assert model.cost(tiny, traces_per_user=4).synthesis == pytest.approx(4 * cost.synthesis)
