@@ -62,7 +62,7 @@ def test_what_fits_comes_as_pythons_own(given, found):
         ({"word": 1}, "word must be a text, not 1"),
         (
             {"pair": (1, 2, 3)},
-            r"pair must be a whole number or \(a whole number, a whole number\)",
+            r"whole number or \(a whole number, a whole number\)",
         ),
         ({"choice": "c"}, "choice must be one of 'a', 'b', not 'c'"),
         ({"whole": "x" * 500}, "x…$"),

@@ -61,11 +61,11 @@ class Places:
     category : (n_places,) array of str, or None.
     """
 
-    labels: NDArray
+    labels: NDArray[Any]
     lat: NDArray[np.float64]
     lng: NDArray[np.float64]
     bounds: Bounds = None  # type: ignore[assignment]  # filled in below
-    category: NDArray | None = None
+    category: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         """Coerce the columns and check that they agree."""
@@ -297,7 +297,7 @@ class Traces(_Frames):
     instant : (n_events,) int32, covered by `clock`, not decreasing within a user.
     """
 
-    users: NDArray
+    users: NDArray[Any]
     offsets: NDArray[np.int64]
     location: NDArray[np.int32]
     instant: NDArray[np.int32]
@@ -339,7 +339,7 @@ class Traces(_Frames):
         *,
         places: Places,
         clock: Clock,
-        users: NDArray | None = None,
+        users: NDArray[Any] | None = None,
     ) -> Traces:
         """Build traces from event columns in any order.
 

@@ -7,6 +7,9 @@ import doppeltrace as dt
 from doppeltrace.deniability.randomized import one_trace_privacy
 from explicit_chain import random_model
 
+CASES = ((20, 1.0, 1.0, 1e-3), (50, 0.5, 0.4, 1e-4), (2, 1.0, 3.0, 0.1))
+"""k, eta, epsilon0, delta."""
+
 
 def test_the_smallest_epsilon_by_hand():
     """Over every split t of the k users whose δ is small enough."""

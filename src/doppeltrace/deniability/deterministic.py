@@ -85,7 +85,10 @@ class Deniability:
             self.counted_all or bool(np.all(ks <= self.k)),
             "the test stopped counting at k: run it with count_all=True for larger k",
         )
-        return (self.plausible[:, None] >= np.atleast_1d(ks)[None, :]).mean(axis=0)
+        rates: NDArray[np.float64] = np.mean(
+            self.plausible[:, None] >= np.atleast_1d(ks)[None, :], axis=0
+        )
+        return rates
 
 
 @checked

@@ -132,7 +132,8 @@ class ChainLikelihood:
                 ),
                 lanes,
             )  # fmt: skip
-            return counts.sum(axis=0, dtype=np.int64)
+            total: NDArray[np.int64] = counts.sum(axis=0, dtype=np.int64)
+            return total
 
         return count
 
@@ -163,6 +164,7 @@ class FormulaLikelihood:
             values = self.log_likelihood(traces.locations[chosen], verifiers)
             inside = (values > lower[chosen, None]) & (values <= upper[chosen, None])
             inside &= verifiers[None, :] != traces.owner[chosen, None]
-            return inside.sum(axis=1)
+            total: NDArray[np.int64] = inside.sum(axis=1)
+            return total
 
         return count

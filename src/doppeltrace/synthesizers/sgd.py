@@ -185,7 +185,7 @@ class _OwnCopies(FormulaLikelihood):
         terms = self.model._log_terms(traces.locations)
         owners, of_trace = np.unique(traces.owner, return_inverse=True)
         copies = self.model._copies(owners, traces.locations.shape[1])[of_trace]
-        out = terms[:, copies.shape[1] :].sum(axis=1)
+        out: NDArray[np.float64] = terms[:, copies.shape[1] :].sum(axis=1)
         for t in range(copies.shape[1]):
             out += _early_term(terms[:, t], traces.locations[:, t], copies[:, t])
         return out
