@@ -7,6 +7,8 @@ of the day into five parts.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,6 +22,7 @@ PARTS = ("night", "morning", "midday", "afternoon", "evening")
 """Parts of the day, and the hour at which each begins."""
 
 
+@lru_cache(maxsize=8)
 def areas(places: Places, levels: int = LEVELS) -> NDArray[np.int64]:
     """Return (n_places,) the area of each place, 0 … 2^levels − 1.
 
@@ -66,5 +69,5 @@ def parts_of_hours() -> NDArray[np.int64]:
 
 def day_parts(clock: Clock, instant: NDArray) -> NDArray[np.int64]:
     """Return the part of the day in which each instant begins."""
-    second = (day_second(clock) + np.asarray(instant, np.int64) * clock.instant_seconds)
+    second = day_second(clock) + np.asarray(instant, np.int64) * clock.instant_seconds
     return parts_of_hours()[second % DAY_SECONDS // 3600]

@@ -67,7 +67,9 @@ class Grouping:
             )
         x, seen = profiles(train), np.diff(train.offsets) > 0
         names = np.unique(label[seen])
-        return cls(np.stack([_unit(x[seen & (label == name)].sum(axis=0)) for name in names]), True)
+        return cls(
+            np.stack([_unit(x[seen & (label == name)].sum(axis=0)) for name in names]), True
+        )
 
     @property
     def n_groups(self) -> int:

@@ -153,7 +153,7 @@ _ALL = (
     ),
     Metric(
         "tm_emd_x_visited",
-        "TM-EMD-X visited",
+        "TM-X visited",
         "cells",
         "Where people go next from where they are, west to east",
         "earth mover's distance of transitions, west to east, over the places that testing "
@@ -163,7 +163,7 @@ _ALL = (
     ),
     Metric(
         "tm_emd_y_visited",
-        "TM-EMD-Y visited",
+        "TM-Y visited",
         "cells",
         "Where people go next from where they are, south to north",
         "earth mover's distance of transitions, south to north, over the places that testing "

@@ -45,7 +45,9 @@ def _count_km(km: NDArray) -> Histogram:
 def _days(traces: Traces) -> tuple[NDArray[np.int64], int]:
     """Return (n_events,) the number of each event's user-day, and how many there are."""
     clock = traces.clock
-    day = (day_second(clock) + traces.instant.astype(np.int64) * clock.instant_seconds) // DAY_SECONDS
+    day = (
+        day_second(clock) + traces.instant.astype(np.int64) * clock.instant_seconds
+    ) // DAY_SECONDS
     if not len(day):
         return np.zeros(0, dtype=np.int64), 0
     new = (np.diff(day) != 0) | (np.diff(traces.user) != 0)

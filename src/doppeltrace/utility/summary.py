@@ -128,7 +128,7 @@ class Summary:
             shares={k: array(s, other.shares[k]) for k, s in self.shares.items()},
             moves=array(self.moves, other.moves),
             flows=array(self.flows, other.flows),
-            days=int(array(np.int64(self.days), np.int64(other.days))),
+            days=int(array(np.array(self.days), np.array(other.days))),
             group_sizes=array(self.group_sizes, other.group_sizes),
             group_events=array(self.group_events, other.group_events),
             places=self.places,
