@@ -91,7 +91,7 @@ def markov_log_terms(locations, slots, start, place, reached, n_places, terms, f
 
 @njit(cache=True, nogil=True)
 def frozen_traces(users, key, visits, out, first, last):
-    """Fill `out` (N, traces per user, T) int32: one of the `visits` (n_events,), kept all along."""
+    """Fill `out` (N, traces per user, T) int32: one of the `visits` (n_events,), kept."""
     state = np.empty(4, np.uint64)
     for u in range(first, last):
         seed_stream(key, users[u], state)
