@@ -23,6 +23,7 @@ from doppeltrace.deniability.randomized import OneTracePrivacy
 from doppeltrace.evaluation import evaluate
 from doppeltrace.evaluation.scorecard import Scorecard
 from doppeltrace.files import atomic_file
+from doppeltrace.guarantee import Guarantee
 from doppeltrace.pipeline.batches import BatchSynthesis
 from doppeltrace.pipeline.checkpoint import RunCheckpoint
 from doppeltrace.pipeline.estimate import Estimate, announce, peak_memory_mb
@@ -221,11 +222,22 @@ class Run:
             epsilon, delta = made.privacy.epsilon, made.privacy.delta
             tested |= {"epsilon0": wish.epsilon0, "epsilon": epsilon, "delta": delta}
             tested["applies_to"] = "one trace alone, of a model that does not depend on the input"
+        guarantee = self._guarantee(made)
         manifest = {
             "started": self.started.isoformat(timespec="seconds"),
             "finished": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
             "seed": wish.seed,
-            "model": {"name": self.model.name, **settings},
+            "model": {
+                "name": self.model.name,
+                "description": self.model.description,
+                "settings": settings,
+                "public_settings": {
+                    words: settings[name]
+                    for name, words in self.model.public_settings.items()
+                    if settings.get(name) is not None
+                },
+            },
+            "guarantee": guarantee.to_dict(),
             "sampling": {"traces_per_user": wish.traces_per_user, "length": wish.length},
             "deniability": None if wish.k is None else tested,
             "publication": asdict(wish.publication),
@@ -236,13 +248,12 @@ class Run:
             "seconds": self.reporter.seconds,
             "score": None if score is None else score.to_dict(),
         }
-        account = RunSummary(
+        summary = RunSummary(
             title=title,
+            model=self.model.description or self.model.name,
             settings={
-                "model": self.model.name,
-                **_shown(settings),
+                **_shown(settings, self.model.public_settings),
                 **_shown({"traces_per_user": wish.traces_per_user, "length": wish.length}),
-                **_shown({} if wish.k is None else tested),
             },
             input={
                 "source": str(self.source.get("path", "")),
@@ -254,17 +265,14 @@ class Run:
             },
             made=len(made.synthetic),
             released=int(made.passed.sum()),
-            k=wish.k,
-            eta=wish.eta,
+            guarantee=guarantee,
             counted_all=wish.count_all or made.privacy is not None,
-            randomized=made.privacy is not None,
-            verifiers=wish.verifiers,
         )
         findings = collect_findings(
             train=train,
             test=test,
             released=made.synthetic.select(made.passed),
-            account=account,
+            run=summary,
             score=score,
             factors=factors_of(self.model),
             plausible=made.plausible,
@@ -284,6 +292,40 @@ class Run:
             warn("no trace passed the test: the release is empty; try a smaller k or larger η")
         return done
 
+    def _guarantee(self, made: TestedTraces) -> Guarantee:
+        """Return what the release promises: the model's own promise, or that of the test."""
+        wish = self.wish
+        if self.model.guarantee is not None:
+            return self.model.guarantee
+        if wish.k is None:
+            return Guarantee.none("No deniability test was made: every trace was released.")
+        parameters: dict[str, float] = {"k": wish.k, "eta": wish.eta}
+        if wish.verifiers is not None:
+            parameters["verifiers"] = wish.verifiers
+        if made.privacy is not None and wish.epsilon0 is not None:
+            epsilon, delta = made.privacy.epsilon, made.privacy.delta
+            parameters |= {"epsilon0": wish.epsilon0, "epsilon": epsilon, "delta": delta}
+        title = f"({wish.k}, {wish.eta:g})-plausible deniability"
+        if self.model.same_for_all_users:
+            why = "Every user gives every trace the same likelihood, so every trace passes."
+            return Guarantee(
+                "plausible deniability", title, why, "each trace alone", parameters, vacuous=True
+            )
+        return Guarantee(
+            "plausible deniability",
+            title,
+            f"At least {wish.k:,} users of the input, its own among them, would have produced "
+            "each released trace with about the same probability (within a factor of "
+            f"e^{wish.eta:g}).",
+            "each trace alone",
+            parameters,
+            limits=(
+                "It does not bound what many traces of one user reveal together.",
+                "It says nothing about whether a person was in the input at all.",
+                "It is not differential privacy.",
+            ),
+        )
+
     def _datasheet(self, manifest: Mapping[str, Any]) -> Callable[[Path], str]:
         """Return what makes the public page of a file of released traces."""
         method, words = Method.of_manifest(manifest), self.wish.publication
@@ -301,12 +343,15 @@ def file_hash(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _shown(values: Mapping[str, Any]) -> dict[str, str]:
+def _shown(values: Mapping[str, Any], names: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return what is set, in words; whole numbers with their thousands apart."""
+    called = names or {}
 
     def words(value: Any) -> str:
         if isinstance(value, bool):
             return "yes" if value else "no"
         return f"{value:,}" if isinstance(value, int) else str(value)
 
-    return {n.replace("_", " "): words(v) for n, v in values.items() if v is not None}
+    return {
+        called.get(n, n.replace("_", " ")): words(v) for n, v in values.items() if v is not None
+    }
