@@ -107,10 +107,10 @@ def test_the_kernel_draws_from_each_users_own_stream():
 
 
 def test_the_typical_cap_is_round_and_one_user_cannot_move_it():
-    assert typical_cap(np.full(100, 30)) == 200
-    assert typical_cap(np.append(np.full(100, 30), 10**6)) == 200
-    assert typical_cap(np.full(3, 38)) == 200
-    assert typical_cap(np.full(3, 1000)) == 5000
+    assert typical_cap(np.full(100, 30)) == 500
+    assert typical_cap(np.append(np.full(100, 30), 10**6)) == 500
+    assert typical_cap(np.full(3, 20)) == 200
+    assert typical_cap(np.full(3, 1000)) == 10_000
     assert typical_cap(np.zeros(3, dtype=np.int64)) == 1
 
 

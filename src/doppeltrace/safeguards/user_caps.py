@@ -21,7 +21,7 @@ from doppeltrace.safeguards import _kernels as kernels
 from doppeltrace.traces import DAY_SECONDS, Traces
 
 MAX_EVENTS_PER_INSTANT = 1
-MAX_TIMES_TYPICAL = 5
+MAX_TIMES_TYPICAL = 10
 """The default cap is this many times the median user's events, rounded up to a round number."""
 
 
