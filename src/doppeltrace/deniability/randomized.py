@@ -4,7 +4,7 @@ Bindschaedler, Shokri and Gunter (PVLDB 10(5), 2017): the input user is drawn un
 random, and the threshold k gets fresh Laplace noise. For one released trace, and a model whose
 shared parameters do not depend on the input data, this gives (ε, δ)-differential privacy. The
 second condition does not hold for a model trained on the same users, and the guarantee fades
-with every further trace; it is no statement about a whole release.
+with every further trace; it says nothing about a whole release.
 """
 
 from __future__ import annotations

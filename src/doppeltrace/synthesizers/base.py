@@ -341,7 +341,7 @@ class Synthesizer(Configurable, ABC):
         with use_threads(self.threads):
             self._restore(arrays, about["state"])
 
-    # ---- what a model brings ----------------------------------------------------------------
+    # ---- what a model implements ------------------------------------------------------------
 
     @abstractmethod
     def _fit(self, traces: Traces, callback: Callback) -> None:

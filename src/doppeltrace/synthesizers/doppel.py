@@ -63,8 +63,8 @@ class Doppel(FactorizedSynthesizer):
         say how a user differs from the population.
     jump : τ, probability per event of a fresh draw from π instead of a step along the base.
     rhythm : True makes users stay as often, slot by slot, as the training users do; False leaves
-        that to the base; None does so where at least half of the events follow another one
-        instant before, for check-ins do not record staying.
+        that to the base; None decides by the data: True if at least half of the events follow
+        another one instant before (check-ins do not record staying).
     seed, threads : see `Synthesizer`.
 
     `history` holds {"log_likelihood": …} per iteration; `base_` is the base after `fit`.
