@@ -269,3 +269,4 @@ def test_what_a_trace_that_passed_is_promised(many):
     vacuous = dt.SGD(seed=1).fit(model.train)
     found = dt.deniability_test(vacuous, vacuous.sample(seed=1), k=5)
     assert found.passed.all() and found.guarantee.vacuous and not found.guarantee
+    assert repr(found) == "Deniability(200 of 200 traces pass with k=5, eta=1)"
