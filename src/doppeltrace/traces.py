@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -254,24 +253,8 @@ class Clock:
         )
 
 
-class _Frames:
-    """Events as frames of other libraries, which are imported when they are asked for."""
-
-    def to_pandas(self) -> Any:
-        """Return the events as a pandas frame; see `exports.to_pandas`."""
-        from doppeltrace.release.exports.frames import to_pandas
-
-        return to_pandas(self)  # type: ignore[arg-type]
-
-    def to_geopandas(self) -> Any:
-        """Return the events as a GeoDataFrame; see `exports.to_geopandas`."""
-        from doppeltrace.release.exports.frames import to_geopandas
-
-        return to_geopandas(self)  # type: ignore[arg-type]
-
-
 @dataclass(frozen=True, eq=False)
-class Traces(_Frames):
+class Traces:
     """Who was where, when: the training or testing traces 𝒮.
 
     Attributes
@@ -398,7 +381,7 @@ class Traces(_Frames):
 
 
 @dataclass(frozen=True, eq=False)
-class SyntheticTraces(_Frames):
+class SyntheticTraces:
     """Synthetic traces with, for tests and attacks only, the users they were made from.
 
     Attributes

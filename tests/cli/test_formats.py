@@ -41,7 +41,7 @@ def test_a_city_by_name(run, foursquare, tmp_path):
         "synthesize", foursquare, "--city", "ist", "--model", "uniform", "--no-test", "--out", out
     )
     assert result.exit_code == 0, result.output
-    manifest = json.loads((out / "manifest.json").read_text())
+    manifest = json.loads((out / "internal/manifest.json").read_text())
     assert manifest["input"]["validation"]["rows_kept"] == 12
 
 

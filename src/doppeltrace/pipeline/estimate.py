@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from doppeltrace.chain._protocol import GROUP
-from doppeltrace.cli.console import say, warn
-from doppeltrace.cli.progress import readable_time
 from doppeltrace.engine.local import threads, use_threads
 from doppeltrace.factorize.cells import ENOUGH
 from doppeltrace.pipeline.settings import RunSettings
+from doppeltrace.progress import Monitor, readable_time
 from doppeltrace.synthesizers import Synthesizer
 from doppeltrace.synthesizers.doppel import WARM_SHARE, Doppel
 from doppeltrace.synthesizers.ppmtf import PPMTF
@@ -75,12 +75,12 @@ class Estimate:
 
 
 def estimate(
-    model: PPMTF | Doppel, traces: Traces, wish: RunSettings, speed: float = 1.0
+    model: PPMTF | Doppel, traces: Traces, settings: RunSettings, speed: float = 1.0
 ) -> Estimate:
     """Estimate a run; `speed` is this machine's, 1 for the one that was measured."""
     users, places, z = traces.n_users, len(traces.places), model.n_factors
-    length = traces.clock.n_instants if wish.length is None else wish.length
-    events = users * wish.traces_per_user * length
+    length = traces.clock.n_instants if settings.length is None else settings.length
+    events = users * settings.traces_per_user * length
     if isinstance(model, PPMTF):
         elements = _observed_elements(model, traces)
         in_cells = elements >= ENOUGH * places * (places + traces.clock.n_slots)
@@ -102,7 +102,7 @@ def estimate(
     return Estimate(
         training=training * model.iterations * unit,
         synthesis=synthesis * unit,
-        test=_test(model, traces, wish, events) * unit,
+        test=_test(model, traces, settings, events) * unit,
         memory=BASE_MEMORY
         + held
         + lanes * 4 * places * z * (z + 1)
@@ -123,19 +123,19 @@ def _observed_elements(model: PPMTF, traces: Traces) -> float:
     )
 
 
-def _test(model: PPMTF | Doppel, traces: Traces, wish: RunSettings, events: int) -> float:
+def _test(model: PPMTF | Doppel, traces: Traces, settings: RunSettings, events: int) -> float:
     """Return thread-seconds of the deniability test of so many events made."""
-    if wish.k is None:
+    if settings.k is None:
         return 0.0
     users, places, slots = traces.n_users, len(traces.places), traces.clock.n_slots
-    verifiers = wish.verifiers or users
+    verifiers = settings.verifiers or users
     if isinstance(model, PPMTF):  # few traces pass, so nearly all pairs are looked at
         sums, stays = FACTOR_SUMS * model.n_factors, FACTOR_STAYS * slots
         alone = places**2 * (users * sums + verifiers * (sums + stays))
         pairs = FACTOR_PAIR_EVENT * verifiers
     else:
         alone = BASE_OWN * events + verifiers * BASE_TABLES * places * slots
-        enough = np.inf if wish.count_all else PASSING * wish.k / wish.eta
+        enough = np.inf if settings.count_all else PASSING * settings.k / settings.eta
         pairs = BASE_PAIR_EVENT * min(verifiers, enough)
     return alone + pairs * events
 
@@ -147,7 +147,7 @@ def probe() -> float:
     return PROBE_SECONDS / best
 
 
-def _seconds_to_sort(numbers: np.ndarray) -> float:
+def _seconds_to_sort(numbers: NDArray[np.float64]) -> float:
     began = time.thread_time()  # what other processes do meanwhile does not count
     np.sort(numbers, kind="stable")
     return time.thread_time() - began
@@ -179,20 +179,22 @@ def _told(file: str, name: str) -> float | None:
     return None
 
 
-def announce(model: Synthesizer, traces: Traces, wish: RunSettings) -> Estimate | None:
+def announce(
+    model: Synthesizer, traces: Traces, settings: RunSettings, monitor: Monitor
+) -> Estimate | None:
     """Say what a long run will take; the other models are quick and need no estimate."""
     if not isinstance(model, PPMTF | Doppel):
         return None
-    guess = estimate(model, traces, wish, probe())
+    guess = estimate(model, traces, settings, probe())
     if guess.memory > available_memory():
-        warn(
+        monitor.warn(
             f"this run may need {guess.memory / 1e6:,.0f} MB of memory, and "
             f"{available_memory() / 1e6:,.0f} MB are free: close other programs, or take fewer "
-            "places (--top-places) or factors"
+            "places, factors or traces"
         )
     if guess.seconds >= LONG_SECONDS:
         megabytes = max(guess.memory / 1e6, peak_memory_mb())  # reading may have needed more
-        say(
+        monitor.say(
             f"estimate, within a factor of two: {readable_time(guess.seconds)} (training "
             f"{readable_time(guess.training)}, synthesis {readable_time(guess.synthesis)}, test "
             f"{readable_time(guess.test)}) and about {megabytes:,.0f} MB of memory"
