@@ -77,7 +77,7 @@ def test_a_release_of_a_table_can_be_scored(run, table, tmp_path):
         out = tmp_path / f"run{training}"
         made = run(
             "synthesize", table, *reading, "--iterations", 2, "--k", 1, "--out", out,
-            "--traces-per-user", 2, "--model", "doppel",
+            "--traces-per-user", 2, "--model", "doppel", "--min-users", 2,
         )  # fmt: skip
         assert made.exit_code == 0, made.output
         assert f"{training} users to learn from, {40 - training} testing users" in made.stderr
@@ -164,8 +164,9 @@ def test_threads_do_not_change_a_release(run, table, tmp_path):
 @pytest.mark.parametrize("model", sorted(set(MODELS) - {"sglt", "training"}))
 def test_every_model_can_be_released(run, table, tmp_path, model):
     result = run(
-        "synthesize", table, *TABLE_OPTIONS, "--model", model, "--k", 2, "--out", tmp_path / "run"
-    )
+        "synthesize", table, *TABLE_OPTIONS, "--model", model, "--k", 2, "--min-users", 2,
+        "--out", tmp_path / "run",
+    )  # fmt: skip
     assert result.exit_code == 0, result.output
     manifest = json.loads((tmp_path / "run" / "internal/manifest.json").read_text())
     assert manifest["model"]["name"] == model and "seed" not in manifest["model"]

@@ -38,7 +38,17 @@ def test_a_city_by_name(run, foursquare, tmp_path):
     assert "not at one of the 2 most visited places" in result.stdout
     out = tmp_path / "run"
     result = run(
-        "synthesize", foursquare, "--city", "ist", "--model", "uniform", "--no-test", "--out", out
+        "synthesize",
+        foursquare,
+        "--city",
+        "ist",
+        "--model",
+        "uniform",
+        "--no-test",
+        "--out",
+        out,
+        "--min-users",
+        2,
     )
     assert result.exit_code == 0, result.output
     manifest = json.loads((out / "internal/manifest.json").read_text())

@@ -196,7 +196,7 @@ def test_bad_input_gives_one_line_and_writes_nothing(synthesize, tmp_path, rows,
 def test_duplicate_and_unsorted_rows_are_counted(synthesize, tmp_path):
     path = tmp_path / "events.csv"
     path.write_text("\n".join([ROWS[0], *reversed(ROWS[1:]), ROWS[5], ROWS[5]]) + "\n")
-    result = synthesize("--k", 1, "--out", tmp_path / "run", path=path)
+    result = synthesize("--k", 1, "--min-users", 2, "--out", tmp_path / "run", path=path)
     assert result.exit_code == 0, result.stderr
     validation = json.loads((tmp_path / "run" / "internal/manifest.json").read_text())["input"][
         "validation"
