@@ -46,7 +46,7 @@ class Variant(ChainSynthesizer):
 
     def __init__(self, train: dt.Traces, chain: Any) -> None:
         super().__init__(seed=SEED)
-        self._train = train
+        self._fitted_to(train)
         self._parts = chain
 
     @property
@@ -109,7 +109,7 @@ def ablate(table: Table, sizes: tuple[int, ...]) -> None:
         table.add(["Poisson", "no", f"{z}", "–"], Variant(train, factor_chain(poisson)))
         table.add(["Poisson (Doppel)", "yes", f"{z}", f"{jump}"], along_base(poisson, jump))
     for other in (0.0, 0.003, 0.03, 0.1, 0.5, 1.0):
-        labels = ["Poisson", "yes", f"{ours.n_factors}", f"{other}"]
+        labels = ["Poisson", "yes", f"{ours.factors}", f"{other}"]
         table.add(labels, along_base(ours.factors_, other))
     for settings in (
         {"rhythm": False},
@@ -122,7 +122,7 @@ def ablate(table: Table, sizes: tuple[int, ...]) -> None:
     ):
         label = ", ".join(f"{name} = {value}" for name, value in settings.items())
         changed = dt.Doppel(seed=SEED, **settings).fit(train)
-        table.add([f"Poisson, {label}", "yes", f"{ours.n_factors}", f"{jump}"], changed)
+        table.add([f"Poisson, {label}", "yes", f"{ours.factors}", f"{jump}"], changed)
 
 
 def main() -> None:

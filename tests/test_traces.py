@@ -282,3 +282,16 @@ def test_by_replicate_gives_one_trace_per_user_each():
 def test_synthetic_traces_refuse(locations, columns, message):
     with pytest.raises(dt.InputError, match=message):
         _synthetic(locations, **columns)
+
+
+def test_they_show_sizes_not_arrays(tiny):
+    assert repr(tiny) == "Traces(3 users, 21 events at 5 places)"
+    assert repr(tiny.places) == "Places(5 locations)"
+    assert repr(tiny.clock) == "Clock(9 instants of 20 minutes in 3 slots from 09:00)"
+    daily = dt.Clock.regular(instant_minutes=60)
+    assert repr(daily) == "Clock(24 instants of 60 minutes in 24 slots from 00:00, repeating)"
+    made = dt.Uniform(seed=1).fit(tiny).sample(2, seed=1)
+    assert repr(made) == "SyntheticTraces(6 traces of 9 instants at 5 places)"
+    for shown in (tiny, made):
+        assert "<th>places</th><td>5</td>" in shown._repr_html_()
+        assert "20 minutes" in shown._repr_html_()

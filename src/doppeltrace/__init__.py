@@ -43,7 +43,10 @@ from doppeltrace.release.exports import (
     to_trackintel,
 )
 from doppeltrace.synthesizers.doppel import Doppel
+from doppeltrace.synthesizers.frozen import Frozen
+from doppeltrace.synthesizers.independent import Independent
 from doppeltrace.synthesizers.itf import ITF
+from doppeltrace.synthesizers.load import load
 from doppeltrace.synthesizers.ppmtf import PPMTF
 from doppeltrace.synthesizers.sgd import SGD
 from doppeltrace.synthesizers.sglt import SGLT, SemanticDeniability, semantic_test
@@ -62,7 +65,9 @@ __all__ = [
     "Deniability",
     "Doppel",
     "DoppeltraceError",
+    "Frozen",
     "ITF",
+    "Independent",
     "InputError",
     "NotFittedError",
     "OutputError",
@@ -86,6 +91,7 @@ __all__ = [
     "deniability_test",
     "evaluate",
     "export",
+    "load",
     "plot_factors",
     "plot_pass_rate",
     "plot_population",

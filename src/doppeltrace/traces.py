@@ -9,10 +9,12 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from doppeltrace.display import html_table
 from doppeltrace.errors import InputError, SettingsError
 
 DAY_SECONDS = 86_400
@@ -59,11 +61,11 @@ class Places:
     category : (n_places,) array of str, or None.
     """
 
-    labels: NDArray
+    labels: NDArray[Any]
     lat: NDArray[np.float64]
     lng: NDArray[np.float64]
     bounds: Bounds = None  # type: ignore[assignment]  # filled in below
-    category: NDArray | None = None
+    category: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         """Coerce the columns and check that they agree."""
@@ -82,6 +84,10 @@ class Places:
     def __len__(self) -> int:
         """Return |𝒳|."""
         return len(self.labels)
+
+    def __repr__(self) -> str:
+        """Show the size, not the arrays."""
+        return f"Places({len(self):,} locations)"
 
     def same_as(self, other: Places) -> bool:
         """Tell whether both number the same locations in the same order."""
@@ -203,6 +209,16 @@ class Clock:
             slot_of[np.asarray(members, dtype=np.int64)] = number
         return cls(slot_of, instant_seconds, start, cycle)
 
+    def __repr__(self) -> str:
+        """Show the size, not the arrays."""
+        return f"Clock({self.in_short()})"
+
+    def in_short(self) -> str:
+        """Return its size in words."""
+        minutes = f"{self.instant_seconds / 60:g} minutes"
+        words = f"{self.n_instants:,} instants of {minutes} in {self.n_slots:,} slots"
+        return f"{words} from {self.start:%H:%M}{', repeating' * (self.cycle is not None)}"
+
     @property
     def n_instants(self) -> int:
         """Number of positions covered: the length of a synthetic trace by default."""
@@ -265,7 +281,7 @@ class Traces:
     instant : (n_events,) int32, covered by `clock`, not decreasing within a user.
     """
 
-    users: NDArray
+    users: NDArray[Any]
     offsets: NDArray[np.int64]
     location: NDArray[np.int32]
     instant: NDArray[np.int32]
@@ -307,7 +323,7 @@ class Traces:
         *,
         places: Places,
         clock: Clock,
-        users: NDArray | None = None,
+        users: NDArray[Any] | None = None,
     ) -> Traces:
         """Build traces from event columns in any order.
 
@@ -330,6 +346,19 @@ class Traces:
             places=places,
             clock=clock,
         )
+
+    def __repr__(self) -> str:
+        """Show the size, not the arrays."""
+        return f"Traces({self.in_short()})"
+
+    def in_short(self) -> str:
+        """Return its size in words."""
+        return f"{self.n_users:,} users, {self.n_events:,} events at {len(self.places):,} places"
+
+    def _repr_html_(self) -> str:
+        rows = {"users": self.n_users, "events": self.n_events, "places": len(self.places)}
+        shown = [(name, f"{number:,}") for name, number in rows.items()]
+        return html_table([*shown, ("clock", self.clock.in_short())])
 
     @property
     def n_users(self) -> int:
@@ -417,6 +446,19 @@ class SyntheticTraces:
     def __len__(self) -> int:
         """Return the number of traces."""
         return len(self.locations)
+
+    def __repr__(self) -> str:
+        """Show the size, not the arrays."""
+        n, length = self.locations.shape
+        return (
+            f"SyntheticTraces({n:,} traces of {length:,} instants at {len(self.places):,} places)"
+        )
+
+    def _repr_html_(self) -> str:
+        n, length = self.locations.shape
+        rows = {"traces": n, "instants per trace": length, "places": len(self.places)}
+        shown = [(name, f"{number:,}") for name, number in rows.items()]
+        return html_table([*shown, ("clock", self.clock.in_short())])
 
     @property
     def instants(self) -> NDArray[np.int64]:

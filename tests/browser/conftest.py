@@ -15,7 +15,7 @@ from doppeltrace.cli import app
 from doppeltrace.report.internal.clusters import factors_of
 from doppeltrace.report.internal.files import internal_files
 from doppeltrace.report.internal.findings import collect_findings
-from report_run import Run, an_account
+from report_run import UNTESTED, Run, a_summary, deniability
 
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
@@ -132,7 +132,7 @@ def _page(data, folder):
     score = dt.evaluate(train=data.train, test=data.test, synthetic=released, attacks=False)
     found = collect_findings(
         train=data.train, test=data.test, released=released, score=score,
-        account=an_account(made=len(made), released=len(released), k=2),
+        run=a_summary(made=len(made), released=len(released), guarantee=deniability(2)),
         factors=factors_of(model), plausible=tested.plausible,
     )  # fmt: skip
     return _write(found, folder, score)
@@ -158,8 +158,8 @@ def nyc_page(nyc, tmp_path_factory):
 def bare_page(tmp_path_factory):
     """A run without testing users, without a deniability test, of a model without factors."""
     run = Run()
-    account = an_account(k=None, eta=None, counted_all=False)
-    found = run.find(test=None, score=None, factors=None, plausible=None, account=account)
+    summary = a_summary(guarantee=UNTESTED, counted_all=False)
+    found = run.find(test=None, score=None, factors=None, plausible=None, run=summary)
     return _write(found, tmp_path_factory.mktemp("bare"), run.score)
 
 
@@ -168,7 +168,7 @@ def empty_page(tmp_path_factory):
     """A run of which no trace passed."""
     run = Run()
     nothing = run.released.select(np.zeros(0, dtype=int))
-    found = run.find(released=nothing, score=None, account=an_account(released=0))
+    found = run.find(released=nothing, score=None, run=a_summary(released=0))
     return _write(found, tmp_path_factory.mktemp("empty"), run.score)
 
 
@@ -181,8 +181,8 @@ def one_place_page(tmp_path_factory):
     )
     made = dt.SyntheticTraces([[0, 0]], [0], [0], train.places, clock)
     score = dt.evaluate(train=train, test=train, synthetic=made, attacks=False)
-    account = an_account(made=1, released=1)
-    found = collect_findings(train=train, test=None, released=made, account=account)
+    summary = a_summary(made=1, released=1)
+    found = collect_findings(train=train, test=None, released=made, run=summary)
     return _write(found, tmp_path_factory.mktemp("one"), score)
 
 
@@ -206,5 +206,5 @@ def evil_page(tmp_path_factory):
 def short_count_page(tmp_path_factory):
     """A run whose test stopped counting at k."""
     run = Run()
-    found = run.find(account=an_account(counted_all=False))
+    found = run.find(run=a_summary(counted_all=False))
     return _write(found, tmp_path_factory.mktemp("short"), run.score)

@@ -38,7 +38,8 @@ def test_kepler(run, run_dir, tmp_path):
 @pytest.mark.parametrize(
     ("source", "target", "message"),
     [("run", "a.shp", "let the name end in"), (".", "a.csv", "not a release"),
-     ("run", "nowhere/a.csv", "cannot write"), ("run", "run", "lies inside the run"), ("run", "raw", "is a folder"),
+     ("run", "nowhere/a.csv", "cannot write"), ("run", "run", "lies inside the run"),
+     ("run", "raw", "is a folder"),
      ("run", "k.geojson", "the name ends in .geojson, but the format is kepler"),
      ("run", "k.parquet", "let it end in .csv")],
 )  # fmt: skip

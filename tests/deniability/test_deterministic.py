@@ -117,12 +117,17 @@ def _stub(values):
     values = np.asarray(values, dtype=float)
     model = random_model(0, users=len(values))
     formula = FormulaLikelihood(lambda locations, users: values[None, users])
-    return SimpleNamespace(train=model.train, threads=None, likelihood=lambda: formula)
+    return SimpleNamespace(
+        **{name: getattr(model, name) for name in ("n_users", "places", "clock")},
+        testable=True,
+        same_for_all_users=False,
+        threads=None,
+        likelihood=lambda: formula,
+    )
 
 
 def _trace(model, owner=0):
-    train = model.train
-    return dt.SyntheticTraces([[0] * 5], [owner], [0], train.places, train.clock)
+    return dt.SyntheticTraces([[0] * 5], [owner], [0], model.places, model.clock)
 
 
 @pytest.mark.parametrize(
@@ -219,7 +224,7 @@ def test_order_of_the_traces_does_not_matter(many):
         ({"k": 5}, "exceeds the 4 training users"),
         ({"k": 2, "eta": 0.0}, "eta must be positive"),
         ({"k": 2, "eta": -1.0}, "eta must be positive"),
-        ({"k": 2, "eta": float("nan")}, "eta must be positive"),
+        ({"k": 2, "eta": float("nan")}, "eta must be a number"),
         ({"k": 2, "verifiers": 0}, "verifiers"),
         ({"k": 2, "verifiers": [4]}, "verifiers"),
         ({"k": 2, "verifiers": [-1]}, "verifiers"),
@@ -253,3 +258,14 @@ def test_traces_that_cannot_be_tested():
     for locations, users in (([[6]], [0]), ([[-1]], [0]), ([[0]], [4]), ([[0]], [-1]), ([0], [0])):
         with pytest.raises(dt.SettingsError):
             model.log_likelihood(locations, users)
+
+
+def test_what_a_trace_that_passed_is_promised(many):
+    model, synthetic = many
+    promise = dt.deniability_test(model, synthetic, k=5).guarantee
+    assert promise.parameters == {"k": 5, "eta": 1.0} and promise
+    some = dt.deniability_test(model, synthetic, k=5, verifiers=60, seed=1).guarantee
+    assert some.parameters["verifiers"] == 60
+    vacuous = dt.SGD(seed=1).fit(model.train)
+    found = dt.deniability_test(vacuous, vacuous.sample(seed=1), k=5)
+    assert found.passed.all() and found.guarantee.vacuous and not found.guarantee

@@ -78,9 +78,9 @@ def test_clustering_is_fast(people_flow):
     """Without what earlier tests have left behind: new traces, compiled kernels."""
     dt.SGLT(clusters=100, seed=1).fit(people_flow.train)
     fresh = people_flow.train.select(np.arange(500))
-    began = time.perf_counter()
+    began = time.process_time()  # what other processes do meanwhile does not count
     dt.SGLT(clusters=100, seed=1).fit(fresh)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_privacy_test_by_hand(tiny):

@@ -6,6 +6,7 @@ from scipy.stats import wasserstein_distance
 
 import doppeltrace as dt
 from doppeltrace.utility import mobility as mob
+from doppeltrace.utility.days import count_days
 
 DEGREE_KM = np.pi * mob.EARTH_RADIUS_KM / 180
 
@@ -55,7 +56,7 @@ def test_places_per_day_splits_days_at_local_midnight(places):
     traces = dt.Traces.from_events(
         [0] * 5 + [1], [0, 1, 1, 2, 3, 0], [0, 1, 3, 4, 5, 0], places=places, clock=clock
     )
-    assert as_list(mob.places_per_day(traces)) == [1, 2, 2]
+    assert as_list(count_days(traces).places) == [1, 2, 2]
 
 
 def test_histogram_emd_agrees_with_scipy():

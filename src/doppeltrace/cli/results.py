@@ -10,7 +10,8 @@ from doppeltrace.cli.console import results
 from doppeltrace.pipeline import Run
 from doppeltrace.release import Release
 from doppeltrace.report.internal.files import PAGE, read_findings
-from doppeltrace.report.internal.verdict import BADGES, Verdict, judge
+from doppeltrace.report.internal.levels import BADGES
+from doppeltrace.report.internal.verdict import Verdict, judge
 from doppeltrace.report.public.datasheet import NAME
 
 
@@ -27,16 +28,18 @@ def announce_folder(release: Release) -> None:
     print_files(release)
 
 
+STYLES = {"green": "green", "amber": "yellow", "red": "red", "unknown": "dim"}
+
+
 def print_verdict(verdict: Verdict) -> None:
     """Print whether it is safe to publish, and why."""
-    style = {"green": "green", "amber": "yellow", "red": "red"}
     results.print(
-        f"[bold]Is it safe to publish?[/] [{style[verdict.level]}]"
+        f"[bold]Is it safe to publish?[/] [{STYLES[verdict.level]}]"
         f"{escape(BADGES[verdict.level])}[/] {escape(verdict.sentence)}"
     )
     for reason in verdict.reasons:
         results.print(
-            f"  [{style[reason.level]}]{escape(BADGES[reason.level])}[/]  "
+            f"  [{STYLES[reason.level]}]{escape(BADGES[reason.level])}[/]  "
             f"[bold]{escape(reason.title)}.[/] {escape(reason.text)}"
         )
 

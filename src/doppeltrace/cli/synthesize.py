@@ -91,6 +91,15 @@ def synthesize(
             rich_help_panel=TEST,
         ),
     ] = False,
+    max_events: Annotated[
+        int | None,
+        typer.Option(
+            help="Events of one user that the model may see; by default ten times the typical "
+            "user's.",
+            rich_help_panel=TEST,
+            show_default=False,
+        ),
+    ] = None,
     k: Annotated[
         int | None,
         typer.Option(
@@ -261,6 +270,7 @@ def synthesize(
         length=length,
         min_users=min_users,
         allow_rare_places=allow_rare_places,
+        max_events=max_events,
         k=None if no_test else 10 if k is None else k,
         eta=eta,
         verifiers=verifiers,

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from doppeltrace import streams
-from doppeltrace.deniability.likelihood import Likelihood
+from doppeltrace.arguments import checked
+from doppeltrace.deniability.likelihood import Likelihood, TestableModel
 from doppeltrace.engine.local import use_threads
 from doppeltrace.errors import InputError, require
+from doppeltrace.guarantee import Guarantee
 from doppeltrace.progress import Callback, Step, silent
 from doppeltrace.traces import SyntheticTraces
 
@@ -52,6 +54,8 @@ class Deniability:
     k, eta : the test's parameters.
     n_verifiers : size of U*.
     counted_all : whether `plausible` is complete.
+    all_users : whether U* is all users of the input.
+    vacuous : whether all users give every trace the same likelihood, so that all traces pass.
     """
 
     plausible: NDArray[np.int64]
@@ -60,6 +64,14 @@ class Deniability:
     eta: float
     n_verifiers: int
     counted_all: bool
+    all_users: bool = True
+    vacuous: bool = False
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What each trace that passed is promised."""
+        verifiers = None if self.all_users else self.n_verifiers
+        return Guarantee.deniability(self.k, self.eta, verifiers, vacuous=self.vacuous)
 
     @property
     def pass_rate(self) -> float:
@@ -73,11 +85,15 @@ class Deniability:
             self.counted_all or bool(np.all(ks <= self.k)),
             "the test stopped counting at k: run it with count_all=True for larger k",
         )
-        return (self.plausible[:, None] >= np.atleast_1d(ks)[None, :]).mean(axis=0)
+        rates: NDArray[np.float64] = np.mean(
+            self.plausible[:, None] >= np.atleast_1d(ks)[None, :], axis=0
+        )
+        return rates
 
 
+@checked
 def deniability_test(
-    model: Any,
+    model: TestableModel,
     synthetic: SyntheticTraces,
     *,
     k: int = 10,
@@ -105,7 +121,12 @@ def deniability_test(
     """
     require(k >= 1, "k must be at least 1")
     require(eta > 0, "eta must be positive")
-    n_users = model.train.n_users
+    require(
+        model.testable,
+        f"{type(model).__name__} has no likelihoods, so its traces cannot be tested for plausible "
+        "deniability",
+    )
+    n_users = model.n_users
     require(k <= n_users, f"k = {k} exceeds the {n_users} training users: lower k")
     chosen = _verifiers(verifiers, n_users, seed)
     require(
@@ -117,11 +138,9 @@ def deniability_test(
         raise InputError("the deniability test needs complete traces and their input users")
     if np.any(synthetic.owner >= n_users):
         raise InputError(f"a synthetic trace has an owner beyond the {n_users} training users")
-    if not (
-        synthetic.places.same_as(model.train.places) and synthetic.clock.same_as(model.train.clock)
-    ):
+    if not (synthetic.places.same_as(model.places) and synthetic.clock.same_as(model.clock)):
         raise InputError("the synthetic traces have other places or another clock than the model")
-    likelihood: Likelihood = model.likelihood()
+    likelihood = model.likelihood()
     with use_threads(model.threads):
         if counted is None:  # the input user counts
             own = _own(likelihood, synthetic, callback)
@@ -143,7 +162,16 @@ def deniability_test(
     callback(Step("deniability test", len(chosen), len(chosen)))
     if not count_all:
         plausible = np.minimum(plausible, k)
-    return Deniability(plausible, plausible >= k, k, eta, len(chosen), count_all)
+    return Deniability(
+        plausible,
+        plausible >= k,
+        k,
+        eta,
+        len(chosen),
+        count_all,
+        all_users=len(chosen) == n_users,
+        vacuous=model.same_for_all_users,
+    )
 
 
 def _own(

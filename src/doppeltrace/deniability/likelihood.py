@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from doppeltrace.deniability import _kernels as kernels
 from doppeltrace.engine.local import run, run_blocks, threads
-from doppeltrace.traces import SyntheticTraces
+from doppeltrace.progress import Callback, silent
+from doppeltrace.traces import Clock, Places, SyntheticTraces
 
 LANES_PER_THREAD = 4
 """More lanes than threads even out verifiers that take longer."""
@@ -33,6 +34,46 @@ class Likelihood(Protocol):
         upper: NDArray[np.float64],
     ) -> Count:
         """Return how to count the verifiers but the owner with lower < ln p ≤ upper."""
+
+
+class TestableModel(Protocol):
+    """What the tests need of a fitted synthesizer."""
+
+    threads: int | None
+
+    @property
+    def testable(self) -> bool:
+        """Whether it has likelihoods."""
+
+    @property
+    def same_for_all_users(self) -> bool:
+        """Whether all users give every trace the same likelihood, so that all traces pass."""
+
+    @property
+    def n_users(self) -> int:
+        """Number of users from whom traces can be drawn."""
+
+    @property
+    def places(self) -> Places:
+        """The locations of its traces."""
+
+    @property
+    def clock(self) -> Clock:
+        """The instants of its traces."""
+
+    def likelihood(self) -> Likelihood:
+        """Return what tells the likelihoods of traces."""
+
+    def sample(
+        self,
+        traces_per_user: int | None = None,
+        *,
+        n_traces: int | None = None,
+        length: int | None = None,
+        seed: int | None = None,
+        callback: Callback = silent,
+    ) -> SyntheticTraces:
+        """Draw traces."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +132,8 @@ class ChainLikelihood:
                 ),
                 lanes,
             )  # fmt: skip
-            return counts.sum(axis=0, dtype=np.int64)
+            total: NDArray[np.int64] = counts.sum(axis=0, dtype=np.int64)
+            return total
 
         return count
 
@@ -122,6 +164,7 @@ class FormulaLikelihood:
             values = self.log_likelihood(traces.locations[chosen], verifiers)
             inside = (values > lower[chosen, None]) & (values <= upper[chosen, None])
             inside &= verifiers[None, :] != traces.owner[chosen, None]
-            return inside.sum(axis=1)
+            total: NDArray[np.int64] = inside.sum(axis=1)
+            return total
 
         return count

@@ -4,20 +4,22 @@ Bindschaedler, Shokri and Gunter (PVLDB 10(5), 2017): the input user is drawn un
 random, and the threshold k gets fresh Laplace noise. For one released trace, and a model whose
 shared parameters do not depend on the input data, this gives (ε, δ)-differential privacy. The
 second condition does not hold for a model trained on the same users, and the guarantee fades
-with every further trace; it is no statement about a whole release.
+with every further trace; it says nothing about a whole release.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from doppeltrace import streams
+from doppeltrace.arguments import checked
 from doppeltrace.deniability.deterministic import deniability_test
+from doppeltrace.deniability.likelihood import TestableModel
 from doppeltrace.errors import require
+from doppeltrace.guarantee import Guarantee
 from doppeltrace.progress import Callback, silent
 from doppeltrace.traces import SyntheticTraces
 
@@ -41,12 +43,30 @@ class RandomizedRelease:
     plausible : (n_traces,) k′.
     passed : (n_traces,) bool, k′ ≥ k + Laplace(1/ε₀), the noise fresh for every trace.
     privacy : what one of these traces has.
+    k, eta, epsilon0 : the test's parameters.
+    vacuous : whether all users give every trace the same likelihood, so that the noise decides.
     """
 
     synthetic: SyntheticTraces
     plausible: NDArray[np.int64]
     passed: NDArray[np.bool_]
     privacy: OneTracePrivacy
+    k: int
+    eta: float
+    epsilon0: float
+    vacuous: bool = False
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one trace that passed is promised."""
+        return Guarantee.one_trace(
+            self.k,
+            self.eta,
+            epsilon0=self.epsilon0,
+            epsilon=self.privacy.epsilon,
+            delta=self.privacy.delta,
+            vacuous=self.vacuous,
+        )
 
 
 def one_trace_privacy(k: int, eta: float, epsilon0: float, delta: float) -> OneTracePrivacy:
@@ -70,8 +90,9 @@ def one_trace_privacy(k: int, eta: float, epsilon0: float, delta: float) -> OneT
     )
 
 
+@checked
 def randomized_release(
-    model: Any,
+    model: TestableModel,
     n_traces: int,
     *,
     k: int = 10,
@@ -87,21 +108,26 @@ def randomized_release(
     Parameters
     ----------
     model : a fitted synthesizer that has likelihoods.
-    epsilon0 : ε₀ > 0; the noise on k is Laplace with scale 1 / ε₀.
+    n_traces : traces to make; those that pass are fewer.
+    epsilon0 : ε₀ > 0; the noise on k is Laplace with scale 1 / ε₀. It comes from the operating
+        system, never from a seed: who knows the noise, from a seed that got out, has no noise.
     delta : the δ at which `privacy` states ε.
+    seed : of the users and their traces, or None to draw one from the operating system.
     """
-    require(n_traces >= 1, "the number of traces must be at least 1")
+    require(n_traces >= 1, "n_traces must be at least 1")
     privacy = one_trace_privacy(k, eta, epsilon0, delta)
-    seed = streams.fresh_seed() if seed is None else seed
-    rng = streams.generator(seed, "randomized test")
-    drawn = np.bincount(
-        rng.integers(model.train.n_users, size=n_traces), minlength=model.train.n_users
-    )
-    users = np.flatnonzero(drawn)
-    synthetic = model.sample(
-        int(drawn.max()), length=length, users=users, seed=seed, callback=callback
-    )
-    synthetic = synthetic.select(synthetic.replicate < drawn[synthetic.owner])
+    synthetic = model.sample(n_traces=n_traces, length=length, seed=seed, callback=callback)
     tested = deniability_test(model, synthetic, k=k, eta=eta, callback=callback)
-    noisy_k = k + rng.laplace(scale=1 / epsilon0, size=n_traces)
-    return RandomizedRelease(synthetic, tested.plausible, tested.plausible >= noisy_k, privacy)
+    noise = streams.generator(streams.fresh_seed(), "randomized test")
+    noisy_k = k + noise.laplace(scale=1 / epsilon0, size=n_traces)
+    passed = tested.plausible >= noisy_k
+    return RandomizedRelease(
+        synthetic,
+        tested.plausible,
+        passed,
+        privacy,
+        k,
+        eta,
+        epsilon0,
+        vacuous=model.same_for_all_users,
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -14,34 +16,24 @@ from doppeltrace.attacks import (
 )
 from doppeltrace.attacks.knowledge import BUDGET
 from doppeltrace.errors import InputError, require
-from doppeltrace.evaluation.scorecard import Counts, Measure, Scorecard
+from doppeltrace.evaluation.measure import Measure
+from doppeltrace.evaluation.scorecard import Counts, Scorecard
+from doppeltrace.evaluation.yardsticks import Yardsticks
 from doppeltrace.streams import generator
 from doppeltrace.traces import SyntheticTraces, Traces
 from doppeltrace.utility import (
+    METRICS,
     Summary,
     cluster_members,
     cluster_tv,
-    compare,
     jensen_shannon_per_slot,
     tp_tv_per_slot,
 )
 from doppeltrace.utility.clusters import uniform_cluster_tv
+from doppeltrace.utility.metrics import CLUSTER_TV
 
 COPY_BASELINE = 20_000
 """Testing traces in the copy check at most: enough to show what is ordinary."""
-
-MEASURES = {
-    "tp_tv": ("TP-TV", "", "total variation of the population per time slot, mean over slots"),
-    "tp_tv_top50": ("TP-TV-Top50", "", "TP-TV at each slot's 50 most frequent testing places"),
-    "tm_emd_x": ("TM-EMD-X", "cells", "earth mover's distance of transitions, west to east"),
-    "tm_emd_y": ("TM-EMD-Y", "cells", "earth mover's distance of transitions, south to north"),
-    "vf_tv": ("VF-TV", "", "total variation of visit-fractions per place, mean over places"),
-    "tp_js": ("TP-JS", "bits", "Jensen–Shannon divergence per time slot, mean over slots"),
-    "trip_length_emd": ("trip length", "km", "earth mover's distance of trip lengths"),
-    "gyration_emd": ("daily radius of gyration", "km", "earth mover's distance of radii"),
-    "stay_emd": ("stay", "h", "earth mover's distance of lengths of stay at one place"),
-    "places_per_day_emd": ("places per day", "places", "earth mover's distance of their number"),
-}
 
 
 def evaluate(
@@ -50,13 +42,16 @@ def evaluate(
     test: Traces,
     synthetic: SyntheticTraces,
     clusters: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     attacks: bool = True,
     seed: int = 0,
     budget: int = BUDGET,
+    yardsticks: Yardsticks | None = None,
 ) -> Scorecard:
-    """Score synthetic traces against testing traces, with Training and Uniform beside.
+    """Score synthetic traces against testing traces, with four yardsticks beside.
 
     Every utility score is computed per replicate (one trace per user) and then averaged.
+    Beside it stand Training, Frozen, Independent and Uniform; see `evaluation.yardsticks`.
 
     Parameters
     ----------
@@ -64,23 +59,37 @@ def evaluate(
     synthetic : traces made from the training users. Owners may be unknown (−1, as in a
         released file): then there is no re-identification rate.
     clusters : factor matrix A (n_users, z) for the cluster-specific distributions, or None.
+    groups : (n_users,) the true group of each training user, where it is known, as in a
+        simulated city; by default groups of similar users are found.
     attacks : False leaves out the attacks and the copy check.
     seed : of subsets, bootstrap and shuffles; nothing secret hangs on it.
     budget : additions that each attack may spend before it turns to a random subset.
+    yardsticks : of the same traces, where several synthetic sets are scored; then `groups` is
+        theirs.
     """
     _check(train, test, synthetic)
     require(budget >= 1, "budget must be at least 1")
-    trained, tested = Summary.of(train), Summary.of(test)
+    if yardsticks is None:
+        yardsticks = Yardsticks(train, test, groups=groups, seed=seed)
+    trained, tested = yardsticks.trained, yardsticks.tested
     made, slots = [], []
     for part in synthetic.by_replicate():
-        summary = Summary.of(part)
-        made.append(compare(tested, summary, trained))
+        summary = yardsticks.summary(part)
+        made.append(yardsticks.score(summary))
         slots.append(summary.slots)
-    training = compare(tested, trained, trained)
-    uniform = compare(tested, Summary.uniform(train.places, train.clock, seed), trained)
+    length = synthetic.locations.shape[1]
+    rows = yardsticks.rows(round(len(synthetic) / len(made)), length)
     measures = [
-        Measure(name, *words, tuple(m[name] for m in made), training[name], uniform[name])
-        for name, words in MEASURES.items()
+        Measure(
+            metric,
+            tuple(m[name] for m in made),
+            rows.training[name],
+            rows.uniform[name],
+            rows.frozen[name],
+            rows.independent[name],
+            rows.error[name],
+        )
+        for name, metric in METRICS.items()
     ]
     per_cluster: tuple[float, ...] = ()
     if clusters is not None:
@@ -92,7 +101,6 @@ def evaluate(
         reidentified = reidentification(train, synthetic, seed=seed, budget=budget)
         members = membership_inference(train, test, synthetic, seed=seed, budget=budget)
         copied = copy_check(train, synthetic)
-        length = synthetic.locations.shape[1]
         test_copied = copy_check(train, _baseline(test, seed), least_events=length)
     return Scorecard(
         measures=tuple(measures),
@@ -106,7 +114,7 @@ def evaluate(
         },
         per_cluster=per_cluster,
         counts=counts,
-        notes=_notes(counts, attacks, reidentified, members, test.n_users),
+        notes=_notes(counts, measures, attacks, reidentified, members, test.n_users),
     )
 
 
@@ -169,11 +177,7 @@ def _clusters(
     members = cluster_members(factors, train.n_users)
     rows = [cluster_tv(train, part, members) for part in synthetic.by_replicate()]
     measure = Measure(
-        "cluster_tv",
-        "cluster TV",
-        "",
-        "total variation between the training and synthetic events of a cluster's users, "
-        "mean over clusters",
+        CLUSTER_TV,
         tuple(float(row.mean()) for row in rows),
         training=0.0,
         uniform=float(uniform_cluster_tv(train, members).mean()),
@@ -183,6 +187,7 @@ def _clusters(
 
 def _notes(
     counts: Counts,
+    measures: Sequence[Measure],
     attacks: bool,
     reidentified: Reidentification | None,
     members: Membership | None,
@@ -192,9 +197,18 @@ def _notes(
     means = "scores are means over replicates, ± is the standard deviation between them, "
     notes = [
         f"{counts.traces:,} traces in {counts.replicates} replicate{'s' * several}; "
-        f"{means * several}0 is best. Uniform is exact "
-        "for TP, TM and VF, and sampled for trips, radii, stays and places per day."
+        f"{means * several}0 is best. Frozen and Independent have as many traces as a "
+        "replicate; TP-TV and Top50 of them are exact expectations, Uniform is exact for TP, TM, "
+        "VF and when people move, the rest of the three is sampled with a fixed seed.",
+        "A share is the way from the better of Frozen and Independent (0 %) to Training "
+        "(100 %); a group has the mean share of its scores.",
     ]
+    void = [m.label for m in measures if m.metric.in_summary and not m.says_something]
+    if void:
+        notes.append(
+            "Left out, because Training does not lead Frozen and Independent by two standard "
+            f"errors on these data: {', '.join(void)}."
+        )
     if counts.unseen_places:
         notes.append(
             f"{counts.unseen_events:,} of {counts.events:,} synthetic events are at places "

@@ -88,13 +88,13 @@ class BatchSynthesis:
 
     def _for_every_user(self) -> tuple[SyntheticTraces, NDArray[np.int64]]:
         """Return the traces of every user, and how many users are plausible for each."""
-        train, settings = self.model.train, self.settings
-        length = train.clock.n_instants if settings.length is None else settings.length
+        model, settings = self.model, self.settings
+        length = model.clock.n_instants if settings.length is None else settings.length
         at_once = max(1, BATCH_EVENTS // (settings.traces_per_user * length))
         locations, plausible, first = [], [], 0
-        while first < train.n_users:
+        while first < model.n_users:
             kept = None if self.checkpoint is None else self.checkpoint.batch_from(first)
-            last = min(first + at_once, train.n_users) if kept is None else kept.last
+            last = min(first + at_once, model.n_users) if kept is None else kept.last
             try:
                 made, counted = self._batch(first, last, kept)
             except MemoryError:
@@ -108,7 +108,7 @@ class BatchSynthesis:
             locations.append(made.locations)
             plausible.append(counted)
             first = last
-        everything = self._synthetic(0, train.n_users, np.concatenate(locations))
+        everything = self._synthetic(0, model.n_users, np.concatenate(locations))
         return everything, np.concatenate(plausible)
 
     def _batch(
@@ -134,7 +134,7 @@ class BatchSynthesis:
         )
         if self.k is not None:
             done = Counting(  # no verifier is left, so the likelihoods are not needed again
-                np.zeros(len(synthetic)), plausible, self.model.train.n_users
+                np.zeros(len(synthetic)), plausible, self.model.n_users
             )
             self._keep(first, last, synthetic, done, self._began)
         return synthetic, plausible
@@ -180,11 +180,11 @@ class BatchSynthesis:
 
     def _synthetic(self, first: int, last: int, locations: NDArray[np.int32]) -> SyntheticTraces:
         """Return drawn locations with their owners and replicates, as `sample` orders them."""
-        per_user, train = self.settings.traces_per_user, self.model.train
+        per_user = self.settings.traces_per_user
         return SyntheticTraces(
             locations,
             owner=np.repeat(np.arange(first, last), per_user),
             replicate=np.tile(np.arange(per_user), last - first),
-            places=train.places,
-            clock=train.clock,
+            places=self.model.places,
+            clock=self.model.clock,
         )

@@ -28,7 +28,7 @@ from doppeltrace.pipeline.manifest import (
     SamplingRecord,
     TestRecord,
 )
-from doppeltrace.pipeline.rare_places import check_release, merge_rare_places
+from doppeltrace.pipeline.protection import check_release, protect_input
 from doppeltrace.pipeline.run import Run
 from doppeltrace.pipeline.settings import RunSettings
 from doppeltrace.pipeline.source import Source
@@ -41,7 +41,7 @@ from doppeltrace.report.internal.findings import collect_findings
 from doppeltrace.report.internal.verdict import judge
 from doppeltrace.report.public import datasheet
 from doppeltrace.report.public.publication import Method
-from doppeltrace.safeguards.rare_places import SuppressionRecord
+from doppeltrace.safeguards.protect import Protected
 from doppeltrace.synthesizers import Synthesizer
 from doppeltrace.synthesizers.model_file import fingerprint
 from doppeltrace.traces import Traces
@@ -58,23 +58,22 @@ class Course:
     checkpoint: RunCheckpoint | None = None
     started: dt.datetime = field(default_factory=lambda: dt.datetime.now(dt.UTC))
     estimate: Estimate | None = None
-    suppression: SuppressionRecord | None = None
 
     def perform(self, train: Traces, test: Traces | None = None) -> Run:
         """Do everything."""
         identity = self._identity(train)
-        train, test, self.suppression = merge_rare_places(train, test, self.settings, self.monitor)
-        self.settings.check_against(train)
-        self.estimate = announce(self.model, train, self.settings, self.monitor)
+        given = protect_input(train, test, self.settings, self.monitor)
+        self.settings.check_against(given.fitted)
+        self.estimate = announce(self.model, given.fitted, self.settings, self.monitor)
         with self._kept_while_unfinished(identity):
-            return self._perform(train, test)
+            return self._perform(given)
 
-    def _perform(self, train: Traces, test: Traces | None) -> Run:
-        settings, monitor = self.settings, self.monitor
+    def _perform(self, given: Protected) -> Run:
+        settings, monitor, train, test = self.settings, self.monitor, given.train, given.test
         with monitor.phase("kernels", note="compiled on the first run, then kept on the disk"):
             self._warm_up(train, test)
         with monitor.phase("training"):
-            self._fit(train)
+            self._fit(given.fitted)
         made = self._make()
         shown = check_release(train, made.leaving, settings, monitor)
         score = None
@@ -82,7 +81,7 @@ class Course:
             with monitor.phase("evaluation"):
                 score = evaluate(train=train, test=test, synthetic=made.leaving)
         with monitor.phase("release"), self._kept_model():
-            run = self._release(train, test, made, score, shown)
+            run = self._release(given, made, score, shown)
         if len(run.traces) == 0:
             monitor.warn(
                 "no trace passed the test: the release is empty; try a smaller k or a larger η"
@@ -119,8 +118,8 @@ class Course:
         """Return all that decides the released traces, by the names that users know."""
         settings = self.settings
         names = (
-            "min_users", "traces_per_user", "n_traces", "length", "k", "eta", "verifiers",
-            "epsilon0", "count_all",
+            "min_users", "max_events", "traces_per_user", "n_traces", "length", "k", "eta",
+            "verifiers", "epsilon0", "count_all",
         )  # fmt: skip
         return {
             "version of doppeltrace": version("doppeltrace"),
@@ -165,7 +164,7 @@ class Course:
         """Make as many traces in all, of users drawn at random, and test each at random."""
         settings = self.settings
         assert settings.k is not None
-        in_all = self.model.train.n_users * settings.traces_per_user
+        in_all = self.model.n_users * settings.traces_per_user
         with self.monitor.phase("deniability test"):
             result = randomized.randomized_release(
                 self.model,
@@ -198,8 +197,7 @@ class Course:
 
     def _release(
         self,
-        train: Traces,
-        test: Traces | None,
+        given: Protected,
         made: TestedTraces,
         score: Scorecard | None,
         shown: Level0,
@@ -207,16 +205,17 @@ class Course:
         """Describe what leaves, and write it."""
         settings, seconds = self.settings, self.monitor.seconds
         findings = collect_findings(
-            train=train,
-            test=test,
+            train=given.train,
+            test=given.test,
             released=made.leaving,
-            account=summarize(settings, self.model, self.source, train, made, seconds),
+            run=summarize(settings, self.model, self.source, given, made, seconds),
             score=score,
             factors=self.model.clusters_,
             plausible=made.plausible,
+            audit={"level0": shown.to_dict()},
         )
         leaves = leaving(made.synthetic, made.passed)
-        manifest = self._manifest(train, made, score, shown, TraceCounts.of(made.passed, leaves))
+        manifest = self._manifest(given, made, score, shown, TraceCounts.of(made.passed, leaves))
         run = Run(
             traces=leaves,
             score=score,
@@ -251,13 +250,13 @@ class Course:
 
     def _manifest(
         self,
-        train: Traces,
+        given: Protected,
         made: TestedTraces,
         score: Scorecard | None,
         shown: Level0,
         counts: TraceCounts,
     ) -> Manifest:
-        settings, merged = self.settings, self.suppression
+        settings = self.settings
         return Manifest(
             started=self.started.isoformat(timespec="seconds"),
             seed=settings.seed,
@@ -266,13 +265,11 @@ class Course:
             sampling=SamplingRecord.of(settings),
             deniability=TestRecord.of(settings, made.privacy),
             publication=settings.publication,
-            input=InputRecord.of(self.source, train),
-            rare_places={
-                "allowed": settings.allow_rare_places,
-                "merged": None if merged is None else merged.to_dict(),
-                "public_words": None if merged is None else merged.public_words,
-                "released": shown.to_dict(),
-            },
+            input=InputRecord.of(self.source, given.train),
+            safeguards=given.to_dict(),
+            public_safeguards=given.public_words,
+            level0=shown.to_dict(),
+            allow_rare_places=settings.allow_rare_places,
             run=None if self.checkpoint is None else self.checkpoint.run,
             resumed=settings.resume,
             threads=self.model.threads,

@@ -13,40 +13,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from doppeltrace.chain._protocol import GROUP
 from doppeltrace.engine.local import threads, use_threads
-from doppeltrace.factorize.cells import ENOUGH
 from doppeltrace.pipeline.settings import RunSettings
 from doppeltrace.progress import Monitor, readable_time
 from doppeltrace.synthesizers import Synthesizer
-from doppeltrace.synthesizers.doppel import WARM_SHARE, Doppel
-from doppeltrace.synthesizers.ppmtf import PPMTF
 from doppeltrace.traces import Traces
 
 LONG_SECONDS = 10.0
 
-# Thread-seconds per unit of work, measured on the machine whose probe took PROBE_SECONDS with
-# people flow, New York's check-ins and simulated cities of 500 to 219,793 users. Time is right
-# within a factor of two there.
-PROBE_SECONDS = 0.0084
-GAUSSIAN_ELEMENT = 7.3e-11  # per observed element, iteration and z (z + 24)
-GAUSSIAN_IN_CELLS = 4.6e-11  # the same where many users share a cell
-POISSON_ELEMENT = 7e-9  # per positive element, iteration and factor
-POISSON_ROW = 1e-7  # per row of A, B and C, iteration and factor
-FACTOR_DRAW = 5.5e-10  # per event made, place and factor
-BASE_DRAW = 4e-7  # per event made
-FACTOR_SUMS = 1.3e-10  # per user, place² and factor: the row sums of the proposals
-FACTOR_STAYS = 1.7e-9  # per verifier, place² and slot
-BASE_OWN = 3.7e-6  # per event made
-BASE_TABLES = 3e-8  # per verifier, place and slot
-FACTOR_PAIR_EVENT = 3.6e-9  # per trace, verifier and event
-BASE_PAIR_EVENT = 7.5e-9  # likewise
-PASSING = 40  # verifiers looked at until one more is found plausible, at η = 1 with Doppel
-
+PROBE_SECONDS = 0.0084  # of the machine on which the models' costs were measured
 BASE_MEMORY = 280e6  # Python, its libraries and the compiled kernels
-GAUSSIAN_BYTES = 6  # per observed element
-CELL_BYTES = 2.5  # more where many users share a cell
-POISSON_BYTES = 40  # per positive element, while they are counted
 EVENT_BYTES = 90  # of a trace that is made, tested, sorted, written and described
 
 
@@ -75,69 +51,34 @@ class Estimate:
 
 
 def estimate(
-    model: PPMTF | Doppel, traces: Traces, settings: RunSettings, speed: float = 1.0
-) -> Estimate:
-    """Estimate a run; `speed` is this machine's, 1 for the one that was measured."""
-    users, places, z = traces.n_users, len(traces.places), model.n_factors
-    length = traces.clock.n_instants if settings.length is None else settings.length
-    events = users * settings.traces_per_user * length
-    if isinstance(model, PPMTF):
-        elements = _observed_elements(model, traces)
-        in_cells = elements >= ENOUGH * places * (places + traces.clock.n_slots)
-        per_element = GAUSSIAN_IN_CELLS if in_cells else GAUSSIAN_ELEMENT
-        training = per_element * elements * z * (z + 24)
-        synthesis = FACTOR_DRAW * events * places * z
-        held = (GAUSSIAN_BYTES + CELL_BYTES * in_cells) * elements
-    else:
-        elements = traces.n_events + len(traces.transitions()[0])
-        share = min(1.0, model.warm_users / users)  # of the users, in the warm sweeps
-        share = WARM_SHARE * share + (1 - WARM_SHARE)
-        training = POISSON_ELEMENT * elements + POISSON_ROW * users
-        training = (share * training + POISSON_ROW * 2 * places) * z
-        synthesis = BASE_DRAW * events
-        held = POISSON_BYTES * elements
+    model: Synthesizer, traces: Traces, settings: RunSettings, speed: float = 1.0
+) -> Estimate | None:
+    """Estimate a run, or None if its model is quick.
+
+    `speed` is this machine's, 1 for the one that was measured.
+    """
+    cost = model.cost(
+        traces,
+        traces_per_user=settings.traces_per_user,
+        n_traces=settings.n_traces,
+        length=settings.length,
+        k=settings.k,
+        eta=settings.eta,
+        verifiers=settings.verifiers,
+        count_all=settings.count_all,
+    )
+    if cost is None:
+        return None
     with use_threads(model.threads):
-        lanes = threads()
-    unit = 1.0 / (speed * lanes)
+        unit = 1.0 / (speed * threads())
+    length = traces.clock.n_instants if settings.length is None else settings.length
+    drawn = settings.n_traces or traces.n_users * settings.traces_per_user
     return Estimate(
-        training=training * model.iterations * unit,
-        synthesis=synthesis * unit,
-        test=_test(model, traces, settings, events) * unit,
-        memory=BASE_MEMORY
-        + held
-        + lanes * 4 * places * z * (z + 1)
-        + 8 * z * (users + 2 * places)
-        + lanes * GROUP * 8 * places * (5 * traces.clock.n_slots + 2)  # tables of the test
-        + EVENT_BYTES * events,
+        training=cost.training * unit,
+        synthesis=cost.synthesis * unit,
+        test=cost.test * unit,
+        memory=BASE_MEMORY + cost.memory + EVENT_BYTES * drawn * length,
     )
-
-
-def _observed_elements(model: PPMTF, traces: Traces) -> float:
-    """Return how many positive and zero elements of both tensors PPMTF looks at."""
-    places, slots = len(traces.places), traces.clock.n_slots
-    events = traces.n_events / traces.n_users
-    cells = (places * places, places * slots)
-    return traces.n_users * sum(
-        min(zeros, cell) + min(trim, events)
-        for zeros, trim, cell in zip(model.zeros, model.trim, cells, strict=True)
-    )
-
-
-def _test(model: PPMTF | Doppel, traces: Traces, settings: RunSettings, events: int) -> float:
-    """Return thread-seconds of the deniability test of so many events made."""
-    if settings.k is None:
-        return 0.0
-    users, places, slots = traces.n_users, len(traces.places), traces.clock.n_slots
-    verifiers = settings.verifiers or users
-    if isinstance(model, PPMTF):  # few traces pass, so nearly all pairs are looked at
-        sums, stays = FACTOR_SUMS * model.n_factors, FACTOR_STAYS * slots
-        alone = places**2 * (users * sums + verifiers * (sums + stays))
-        pairs = FACTOR_PAIR_EVENT * verifiers
-    else:
-        alone = BASE_OWN * events + verifiers * BASE_TABLES * places * slots
-        enough = np.inf if settings.count_all else PASSING * settings.k / settings.eta
-        pairs = BASE_PAIR_EVENT * min(verifiers, enough)
-    return alone + pairs * events
 
 
 def probe() -> float:
@@ -183,9 +124,9 @@ def announce(
     model: Synthesizer, traces: Traces, settings: RunSettings, monitor: Monitor
 ) -> Estimate | None:
     """Say what a long run will take; the other models are quick and need no estimate."""
-    if not isinstance(model, PPMTF | Doppel):
-        return None
     guess = estimate(model, traces, settings, probe())
+    if guess is None:
+        return None
     if guess.memory > available_memory():
         monitor.warn(
             f"this run may need {guess.memory / 1e6:,.0f} MB of memory, and "

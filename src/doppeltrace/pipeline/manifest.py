@@ -118,7 +118,9 @@ class Manifest:
     Attributes
     ----------
     started, finished : ISO 8601, UTC.
-    rare_places : what became of places of few people, and what the release shows of them.
+    safeguards, public_safeguards : what was done to the input before the training: the figures,
+        and sentences that may be published.
+    level0 : what the release shows of few people.
     run : a random number by which a checkpoint knows its run.
     estimate : of time and memory, before the run; seconds and peak_memory_mb are what it took.
     traces : how many were made and released.
@@ -133,7 +135,10 @@ class Manifest:
     deniability: TestRecord | None
     publication: Publication
     input: InputRecord
-    rare_places: Mapping[str, Any]
+    safeguards: Mapping[str, Any]
+    public_safeguards: tuple[str, ...]
+    level0: Mapping[str, Any]
+    allow_rare_places: bool
     run: str | None
     resumed: bool
     threads: int | None

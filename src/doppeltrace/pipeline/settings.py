@@ -36,6 +36,8 @@ class RunSettings:
     min_users : training users that a place needs; places with fewer are merged into the nearest
         one with enough before anything is learned. 1 merges nothing.
     allow_rare_places : release places of few people all the same.
+    max_events : events of one user that the model may see; None takes ten times the typical
+        user's.
     k, eta : of the deniability test; k=None releases without it.
     verifiers : how many users, drawn at random, may vouch for a trace; None means all.
     epsilon0, delta : of the randomized test, which takes the place of the deterministic one if
@@ -57,6 +59,7 @@ class RunSettings:
     length: int | None = None
     min_users: int = MIN_USERS
     allow_rare_places: bool = False
+    max_events: int | None = None
     k: int | None = 10
     eta: float = 1.0
     verifiers: int | None = None
@@ -80,9 +83,10 @@ class RunSettings:
     def _check_numbers(self) -> None:
         whole = isinstance(self.seed, int | np.integer) and not isinstance(self.seed, bool)
         require(whole and self.seed >= 0, "seed must be a non-negative integer", "seed")
-        for name in ("traces_per_user", "n_traces", "length", "min_users", "k", "verifiers"):
+        always = ("traces_per_user", "min_users")
+        for name in (*always, "n_traces", "length", "max_events", "k", "verifiers"):
             value = getattr(self, name)
-            if value is not None or name in ("traces_per_user", "min_users"):
+            if value is not None or name in always:
                 require(_is_whole(value), f"{name} must be at least 1, and a whole number", name)
         require(
             self.min_users > 1 or self.allow_rare_places,

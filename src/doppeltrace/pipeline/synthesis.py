@@ -33,6 +33,7 @@ def synthesize(
     length: int | None = None,
     min_users: int = MIN_USERS,
     allow_rare_places: bool = False,
+    max_events: int | None = None,
     k: int | None = 10,
     eta: float = 1.0,
     verifiers: int | None = None,
@@ -66,6 +67,8 @@ def synthesize(
     min_users : places with fewer training users are merged into the nearest one with enough
         before anything is learned; 1 merges nothing, and needs `allow_rare_places`.
     allow_rare_places : release places of few people all the same.
+    max_events : events of one user that the model may see; by default ten times the typical
+        user's.
     k, eta : of the deniability test; k=None releases without it.
     verifiers : how many users, drawn at random, may vouch for a trace; None means all.
     epsilon0, delta : of the randomized test, which is used if epsilon0 is given.
@@ -102,6 +105,7 @@ def synthesize(
         length=length,
         min_users=min_users,
         allow_rare_places=allow_rare_places,
+        max_events=max_events,
         k=k,
         eta=eta,
         verifiers=verifiers,

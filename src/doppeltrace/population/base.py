@@ -11,8 +11,9 @@ where it no longer matters, the place itself counting `stay` times.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,28 @@ class Base:
     range_km: float
     moves_kept: int
     moves_dropped: int
+
+    def to_file(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Return the arrays and numbers of a model file."""
+        return (
+            {
+                "lift.data": self.lift.data,
+                "lift.indices": self.lift.indices,
+                "lift.indptr": self.lift.indptr,
+            },
+            {
+                "range_km": self.range_km,
+                "moves_kept": self.moves_kept,
+                "moves_dropped": self.moves_dropped,
+            },
+        )
+
+    @classmethod
+    def of_file(cls, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> Base:
+        """Return the base that `to_file` gave."""
+        parts = (arrays["lift.data"], arrays["lift.indices"], arrays["lift.indptr"])
+        n = len(parts[2]) - 1
+        return cls(csr_array(parts, shape=(n, n)), **about)
 
 
 def population_base(

@@ -96,6 +96,10 @@ class Suppressed:
     merged: NDArray[np.bool_]
     record: SuppressionRecord
 
+    def move(self, traces: Traces) -> Traces:
+        """Return other traces over the input's places at the new places."""
+        return _moved(traces, self.train.places, self.place_of)
+
 
 def suppress(
     train: Traces, test: Traces | None = None, *, min_users: int = MIN_USERS

@@ -2,6 +2,8 @@
 
 from doppeltrace.synthesizers.base import Synthesizer
 from doppeltrace.synthesizers.doppel import Doppel
+from doppeltrace.synthesizers.frozen import Frozen
+from doppeltrace.synthesizers.independent import Independent
 from doppeltrace.synthesizers.itf import ITF
 from doppeltrace.synthesizers.ppmtf import PPMTF
 from doppeltrace.synthesizers.sgd import SGD
@@ -10,8 +12,21 @@ from doppeltrace.synthesizers.training import Training
 from doppeltrace.synthesizers.uniform import Uniform
 
 MODELS: dict[str, type[Synthesizer]] = {
-    model.name: model for model in (Doppel, PPMTF, ITF, SGD, SGLT, Uniform, Training)
+    model.name: model
+    for model in (Doppel, PPMTF, ITF, SGD, SGLT, Frozen, Independent, Uniform, Training)
 }
 """Name on the command line → synthesizer."""
 
-__all__ = ["Doppel", "ITF", "MODELS", "PPMTF", "SGD", "SGLT", "Synthesizer", "Training", "Uniform"]
+__all__ = [
+    "Doppel",
+    "Frozen",
+    "ITF",
+    "Independent",
+    "MODELS",
+    "PPMTF",
+    "SGD",
+    "SGLT",
+    "Synthesizer",
+    "Training",
+    "Uniform",
+]

@@ -87,3 +87,31 @@ def markov_log_terms(locations, slots, start, place, reached, n_places, terms, f
             if t > 0:
                 row = np.int64(slots[t]) * n_places + locations[i, t - 1]
             terms[i, t] = _log_probability(start, place, reached, row, n_places, locations[i, t])
+
+
+@njit(cache=True, nogil=True)
+def frozen_traces(users, key, visits, out, first, last):
+    """Fill `out` (N, traces per user, T) int32: one of the `visits` (n_events,), kept."""
+    state = np.empty(4, np.uint64)
+    for u in range(first, last):
+        seed_stream(key, users[u], state)
+        for r in range(out.shape[1]):
+            out[u, r, :] = visits[below(state, len(visits))]
+
+
+@njit(cache=True, nogil=True)
+def independent_traces(users, key, slots, start, visits, out, first, last):
+    """Fill `out` (N, traces per user, T) int32: at each instant one of its slot's visits.
+
+    slots : (T,) int32, the slot of each instant.
+    start, visits : slot s has visits[start[s] : start[s + 1]]; one without draws from all.
+    """
+    state = np.empty(4, np.uint64)
+    for u in range(first, last):
+        seed_stream(key, users[u], state)
+        for r in range(out.shape[1]):
+            for t in range(len(slots)):
+                low, high = start[slots[t]], start[slots[t] + 1]
+                if low == high:
+                    low, high = 0, len(visits)
+                out[u, r, t] = visits[low + below(state, high - low)]

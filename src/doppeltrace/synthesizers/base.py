@@ -1,8 +1,11 @@
-"""The contract that every synthesizer keeps; `tests/synthesizers` runs it over all of them."""
+"""The contract that every synthesizer keeps; `tests/synthesizers` runs it over all of them.
+
+A new model is one file with a subclass (settings in the constructor, `_fit`, `_sample`, and what
+it says of itself) and one line in `synthesizers.MODELS`.
+"""
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,18 +14,30 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from doppeltrace import streams
+from doppeltrace.arguments import checked
 from doppeltrace.deniability.likelihood import FormulaLikelihood, Likelihood
+from doppeltrace.display import html_table
 from doppeltrace.engine.local import use_threads
 from doppeltrace.errors import InputError, NotFittedError, SettingsError, require
 from doppeltrace.factorize.state import Factors
 from doppeltrace.guarantee import Guarantee
+from doppeltrace.io.dataset import Dataset
 from doppeltrace.progress import Callback, silent
-from doppeltrace.streams import fresh_seed
-from doppeltrace.traces import SyntheticTraces, Traces
+from doppeltrace.synthesizers.checks import training_traces, user_indexes
+from doppeltrace.synthesizers.configurable import Configurable
+from doppeltrace.synthesizers.cost import Cost, Work
+from doppeltrace.synthesizers.draws import sample_people
+from doppeltrace.synthesizers.fitted import Fitted
+from doppeltrace.synthesizers.model_file import fingerprint, write_model
+from doppeltrace.traces import Clock, Places, SyntheticTraces, Traces
 
 
-class Synthesizer(ABC):
+class Synthesizer(Configurable, ABC):
     """Settings in the constructor; `fit` learns from traces; `sample` draws synthetic ones.
+
+    Each setting is an attribute of the same name. Settings of a type other than their annotation
+    are refused by name.
 
     Parameters
     ----------
@@ -42,23 +57,25 @@ class Synthesizer(ABC):
     """Whether its traces may be released at all."""
     savable: ClassVar[bool] = False
     """Whether `save` can write it to a file."""
-    has_owners: ClassVar[bool] = True
-    """Whether each trace is made from one input user; else owners are −1."""
     resumable: ClassVar[bool] = False
     """Whether `fit` takes a checkpoint to go on from."""
+    has_owners: ClassVar[bool] = True
+    """Whether each trace is made from one input user; else owners are −1."""
+    keeps_traces: ClassVar[bool] = True
+    """Whether the training traces stay at hand after `fit`, as `train`."""
 
     def __init__(self, *, seed: int | None = None, threads: int | None = None) -> None:
         require(seed is None or seed >= 0, "seed must be a non-negative integer")
         require(threads is None or threads >= 1, "threads must be at least 1")
-        self.seed = fresh_seed() if seed is None else seed
+        self.seed = streams.fresh_seed() if seed is None else seed
         self.threads = threads
         self._train: Traces | None = None
+        self._fitted: Fitted | None = None
+        self._data: str | None = None
+        self._checkpoint: Path | None = None
+        self._checkpoint_seconds = 0.0
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The settings that decide the model, without seed and threads."""
-        names = inspect.signature(type(self)).parameters
-        return {n: getattr(self, n) for n in names if n not in ("seed", "threads")}
+    # ---- what it is -------------------------------------------------------------------------
 
     @property
     def guarantee(self) -> Guarantee | None:
@@ -83,6 +100,28 @@ class Synthesizer(ABC):
         """(n_users, z) how much of each factor a user has; None without factors."""
         return None if self.clusters_ is None else self.clusters_.A
 
+    def cost(
+        self,
+        traces: Traces,
+        *,
+        traces_per_user: int = 1,
+        n_traces: int | None = None,
+        length: int | None = None,
+        k: int | None = None,
+        eta: float = 1.0,
+        verifiers: int | None = None,
+        count_all: bool = False,
+    ) -> Cost | None:
+        """Return what it costs to fit these traces, draw and test; None if that is little.
+
+        Parameters as of `sample` and `deniability_test`; k None for no test.
+        """
+        drawn = traces.n_users * traces_per_user if n_traces is None else n_traces
+        events = drawn * (traces.clock.n_instants if length is None else length)
+        compared = traces.n_users if verifiers is None else verifiers
+        with use_threads(self.threads):
+            return self._cost(traces, Work(events, k, eta, compared, count_all))
+
     def for_warm_up(self) -> Self | None:
         """Return a cheap copy, whose `fit`, `sample` and test compile the kernels.
 
@@ -90,45 +129,118 @@ class Synthesizer(ABC):
         """
         return None
 
-    def check_checkpoint(self, path: str | Path) -> int:
-        """Return how many steps of training a checkpoint has done.
+    def __repr__(self) -> str:
+        """Show the settings that are not the defaults; never the seed."""
+        return f"{type(self).__name__}({self._changed()}), {self._state_in_words()}"
 
-        Raises
-        ------
-        InputError : it was made by another model, or with other settings or another seed.
-        """
-        raise SettingsError(f"{type(self).__name__} keeps no checkpoints")
+    def _repr_html_(self) -> str:
+        rows = [("settings", self._changed() or "defaults"), ("state", self._state_in_words())]
+        if self.guarantee is not None:
+            rows.append(("guarantee", self.guarantee.title))
+        return html_table(rows, caption=self.description or type(self).__name__)
+
+    def _state_in_words(self) -> str:
+        if self._fitted is None:
+            return "not fitted"
+        return f"fitted to {self.n_users:,} users and {len(self.places):,} places"
+
+    # ---- what it knows of its input ---------------------------------------------------------
 
     @property
     def train(self) -> Traces:
         """The traces this model was fitted to."""
+        self._known()
         if self._train is None:
-            raise NotFittedError(f"this {type(self).__name__} has no data yet: call fit first")
+            raise NotFittedError(
+                f"this {type(self).__name__} does not have its training traces at hand: pass them "
+                "to dt.load(path, train=…)"
+                if self.keeps_traces
+                else f"{type(self).__name__} keeps no traces of its input"
+            )
         return self._train
 
-    def fit(self, traces: Traces, *, callback: Callback = silent) -> Self:
-        """Learn from traces; `callback` hears of every step."""
-        if traces.n_events == 0:
+    @property
+    def places(self) -> Places:
+        """The locations of its traces."""
+        return self._known().places
+
+    @property
+    def clock(self) -> Clock:
+        """The instants and slots of its traces."""
+        return self._known().clock
+
+    @property
+    def n_users(self) -> int:
+        """Number of input users from whom traces can be drawn."""
+        return self._known().n_users
+
+    def _known(self) -> Fitted:
+        if self._fitted is None:
+            raise NotFittedError(f"this {type(self).__name__} has no data yet: call fit first")
+        return self._fitted
+
+    def _fitted_to(self, traces: Traces) -> None:
+        """Remember what it was fitted to."""
+        self._fitted = Fitted.to(traces)
+        self._train = traces if self.keeps_traces else None
+
+    # ---- fit and sample ---------------------------------------------------------------------
+
+    @checked
+    def fit(
+        self,
+        traces: Traces | Dataset,
+        *,
+        callback: Callback = silent,
+        checkpoint: str | Path | None = None,
+        checkpoint_seconds: float = 30.0,
+    ) -> Self:
+        """Learn from traces, or from the training traces of a data set.
+
+        Parameters
+        ----------
+        callback : hears of every step.
+        checkpoint : for models that are `resumable`: file to save the state in after a step, at
+            most every `checkpoint_seconds`, and at the end of a training that takes longer than
+            that. If it exists already and belongs to the same data, settings and seed, training
+            goes on from it, with the same result as without the interruption. It is as secret as
+            the input; remove it afterwards.
+        """
+        train = training_traces(traces)
+        require(checkpoint_seconds >= 0, "checkpoint_seconds must not be negative")
+        require(
+            checkpoint is None or self.resumable,
+            f"{type(self).__name__} keeps no checkpoints: leave checkpoint out",
+        )
+        if train.n_events == 0:
             raise InputError("there are no events to learn from")
-        self._train = None  # an interrupted fit leaves no model, not a half-trained one
+        self._checkpoint = None if checkpoint is None else Path(checkpoint)
+        self._checkpoint_seconds = checkpoint_seconds
+        # an interrupted fit leaves no model, not a half-trained one
+        self._train = self._fitted = self._data = None
         with use_threads(self.threads):
-            self._fit(traces, callback)
-        self._train = traces
+            self._fit(train, callback)
+        self._fitted_to(train)
         return self
 
+    @checked
     def sample(
         self,
-        traces_per_user: int = 1,
+        traces_per_user: int | None = None,
         *,
+        n_traces: int | None = None,
         length: int | None = None,
         users: ArrayLike | None = None,
         seed: int | None = None,
         callback: Callback = silent,
     ) -> SyntheticTraces:
-        """Draw traces: `traces_per_user` from each input user's model.
+        """Draw traces: so many from each input user's model, or so many in all.
 
         Parameters
         ----------
+        traces_per_user : traces from each user; 1 if neither number is given.
+        n_traces : traces in all, each from a user drawn uniformly at random; not together with
+            `traces_per_user`. A user's r-th trace is the same either way.
         length : events per trace; by default the clock's number of instants.
         users : indexes of the input users, by default all; a user's traces do not depend on
             which others are asked for.
@@ -136,36 +248,48 @@ class Synthesizer(ABC):
 
         Returns
         -------
-        SyntheticTraces ordered by user, then replicate.
+        SyntheticTraces ordered by user, then replicate. The owner of a trace is the position of
+        its user in the training traces, also for a model that was loaded from a file. A model
+        without owners draws n_traces, or traces_per_user for each user that it counts; their
+        owners are −1 and their replicates 0.
         """
-        train = self.train
-        require(traces_per_user >= 1, "traces_per_user must be at least 1")
-        require(seed is None or seed >= 0, "seed must be a non-negative integer")
-        chosen = np.arange(train.n_users) if users is None else np.asarray(users, dtype=np.int64)
+        known = self._known()
         require(
-            chosen.ndim == 1 and bool(np.all((chosen >= 0) & (chosen < train.n_users))),
-            f"users must be indexes from 0 to {train.n_users - 1}",
+            traces_per_user is None or n_traces is None,
+            "give traces_per_user or n_traces, not both",
         )
-        instants = train.clock.timeline(length)
+        per_user = 1 if traces_per_user is None else traces_per_user
+        require(per_user >= 1, "traces_per_user must be at least 1")
+        require(n_traces is None or n_traces >= 1, "n_traces must be at least 1")
+        require(seed is None or seed >= 0, "seed must be a non-negative integer")
+        instants = known.clock.timeline(length)
+        seed = streams.fresh_seed() if seed is None else seed
         with use_threads(self.threads):
-            locations = self._sample(
-                chosen,
-                traces_per_user,
-                instants,
-                fresh_seed() if seed is None else seed,
-                callback,
-            )
+            if not self.has_owners:
+                require(users is None, f"traces of {type(self).__name__} have no users to choose")
+                n = known.n_users * per_user if n_traces is None else n_traces
+                locations = self._sample(np.arange(n), 1, instants, seed, callback)
+                owner, replicate = np.full(n, -1), np.zeros(n, np.int64)
+            else:
+                every = np.arange(known.n_users)
+                chosen = every if users is None else user_indexes(known, users)
+                if n_traces is None:
+                    locations = self._sample(chosen, per_user, instants, seed, callback)
+                    owner = np.repeat(chosen, per_user)
+                    replicate = np.tile(np.arange(per_user), len(chosen))
+                else:
+                    locations, owner, replicate = sample_people(
+                        self._sample, chosen, n_traces, instants, seed, callback
+                    )
         return SyntheticTraces(
             locations=locations.reshape(-1, len(instants)),
-            owner=np.repeat(chosen, traces_per_user),
-            replicate=np.tile(np.arange(traces_per_user), len(chosen)),
-            places=train.places,
-            clock=train.clock,
+            owner=owner,
+            replicate=replicate,
+            places=known.places,
+            clock=known.clock,
         )
 
-    def log_likelihood(
-        self, locations: NDArray[np.int32], users: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def log_likelihood(self, locations: ArrayLike, users: ArrayLike) -> NDArray[np.float64]:
         """Return (n_traces, len(users)) ln p(y = M(m)), where the synthesizer has one."""
         raise SettingsError(
             f"{type(self).__name__} has no likelihoods, so its traces cannot be tested for "
@@ -176,9 +300,52 @@ class Synthesizer(ABC):
         """Return what the deniability tests ask for likelihoods."""
         return FormulaLikelihood(self.log_likelihood)
 
+    # ---- files ------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file, from which `dt.load` gives it back.
+
+        The file holds all that drawing and testing traces needs, and the seed. For most models
+        that means a profile of every input user: it is as secret as the input, and must not
+        leave your hands.
+        """
+        known = self._known()
+        require(self.savable, f"a {type(self).__name__} cannot be saved")
+        arrays, state = self._saved()
+        about = {
+            "model": self.name,
+            "settings": self.settings,
+            "seed": str(self.seed),
+            "data": self._data if self._train is None else fingerprint(self._train),
+            "fitted": known.about(),
+            "state": state,
+        }
+        write_model(Path(path), {**known.arrays(), **arrays}, about)
+
+    def check_checkpoint(self, path: str | Path) -> int:
+        """Return how many steps of training a checkpoint has done.
+
+        Raises
+        ------
+        InputError : it was made by another model, or with other settings or another seed.
+        """
+        raise SettingsError(f"{type(self).__name__} keeps no checkpoints")
+
+    def _set_saved(
+        self, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any], train: Traces | None
+    ) -> None:
+        """Take over a model file."""
+        self._fitted = Fitted.of_file(arrays, about["fitted"])
+        self._train = train if self.keeps_traces else None
+        self._data = about["data"]
+        with use_threads(self.threads):
+            self._restore(arrays, about["state"])
+
+    # ---- what a model implements ------------------------------------------------------------
+
     @abstractmethod
     def _fit(self, traces: Traces, callback: Callback) -> None:
-        """Learn; `self._train` is set afterwards."""
+        """Learn everything that sampling needs; `train` and `places` are set afterwards."""
 
     @abstractmethod
     def _sample(
@@ -191,6 +358,18 @@ class Synthesizer(ABC):
     ) -> NDArray[np.int32]:
         """Return locations (len(users), traces_per_user, len(instants)).
 
-        Draws of user n come from that user's own stream under
-        `streams.key(seed, purpose)`, n being the index into the training users.
+        Draws of user n come from that user's own stream under `streams.key(seed, purpose)`, n
+        being the index into the training users. For a model without owners, `users` are the
+        numbers of the traces, and there is one trace of each.
         """
+
+    def _saved(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Return what `_fit` learned: arrays, and what JSON can hold."""
+        return {}, {}
+
+    def _restore(self, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
+        """Take over what `_saved` gave; `places`, `clock` and `n_users` are set already."""
+
+    def _cost(self, traces: Traces, work: Work) -> Cost | None:
+        """Return the cost of a fit and of the work; None if it is little."""
+        return None

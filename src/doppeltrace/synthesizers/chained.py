@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from doppeltrace.chain import metropolis
 from doppeltrace.deniability.likelihood import ChainLikelihood
 from doppeltrace.engine.local import use_threads
-from doppeltrace.errors import require
 from doppeltrace.progress import Callback
 from doppeltrace.synthesizers.base import Synthesizer
+from doppeltrace.synthesizers.checks import likelihood_arguments
 
 
 class ChainSynthesizer(Synthesizer):
@@ -34,18 +34,8 @@ class ChainSynthesizer(Synthesizer):
         locations : (n_traces, length) traces that start at the clock's first instant.
         users : indexes m of training users.
         """
-        traces = np.ascontiguousarray(locations, dtype=np.int32)
-        chosen = np.asarray(users, dtype=np.int64)
-        n_places, n_users = len(self.train.places), self.train.n_users
-        require(
-            traces.ndim == 2 and bool(np.all((traces >= 0) & (traces < n_places))),
-            f"locations must have shape (traces, length) and be from 0 to {n_places - 1}",
-        )
-        require(
-            chosen.ndim == 1 and bool(np.all((chosen >= 0) & (chosen < n_users))),
-            f"users must be indexes from 0 to {n_users - 1}",
-        )
-        slots = self.train.clock.slot(self.train.clock.timeline(traces.shape[1]))
+        traces, chosen = likelihood_arguments(self, locations, users)
+        slots = self.clock.slot(self.clock.timeline(traces.shape[1]))
         with use_threads(self.threads):
             return self.likelihood().log_likelihood(traces, slots, chosen)
 
@@ -61,5 +51,5 @@ class ChainSynthesizer(Synthesizer):
         seed: int,
         callback: Callback,
     ) -> NDArray[np.int32]:
-        slots = self.train.clock.slot(instants)
+        slots = self.clock.slot(instants)
         return metropolis.sample(self.chain, users, traces_per_user, slots, seed, callback)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from doppeltrace.factorize.poisson import Exposure
 from doppeltrace.factorize.state import Observations, State
 from doppeltrace.population.base import Base, check_settings, population_base
 from doppeltrace.population.stays import follow_stays, records_stays
+from doppeltrace.synthesizers.cost import Cost, Work, chain_memory
 from doppeltrace.synthesizers.factorized import FactorizedSynthesizer
 from doppeltrace.traces import Traces
 
@@ -24,6 +26,16 @@ EXPOSURE_FLOOR = 0.01
 
 WARM_SHARE = 0.8
 """Share of the sweeps that learn from a sample of the users, where there are more than that."""
+
+# Thread-seconds and bytes; see `cost.Cost`.
+ELEMENT_SECONDS = 7e-9  # per positive element, iteration and factor
+ROW_SECONDS = 1e-7  # per row of A, B and C, iteration and factor
+DRAW_SECONDS = 4e-7  # per event drawn
+OWN_SECONDS = 3.7e-6  # per event drawn: its likelihood under its own user
+TABLE_SECONDS = 3e-8  # per verifier, place and slot
+PAIR_SECONDS = 7.5e-9  # per trace, verifier and event
+PASSING = 40  # verifiers looked at until one more is found plausible, at η = 1
+ELEMENT_BYTES = 40  # per positive element, while they are counted
 
 
 class Doppel(FactorizedSynthesizer):
@@ -51,8 +63,8 @@ class Doppel(FactorizedSynthesizer):
         say how a user differs from the population.
     jump : τ, probability per event of a fresh draw from π instead of a step along the base.
     rhythm : True makes users stay as often, slot by slot, as the training users do; False leaves
-        that to the base; None does so where at least half of the events follow another one
-        instant before, for check-ins do not record staying.
+        that to the base; None decides by the data: True if at least half of the events follow
+        another one instant before (check-ins do not record staying).
     seed, threads : see `Synthesizer`.
 
     `history` holds {"log_likelihood": …} per iteration; `base_` is the base after `fit`.
@@ -100,44 +112,36 @@ class Doppel(FactorizedSynthesizer):
         self.warm_users = warm_users
         self._prior = poisson.GammaPrior(shape, rate)
         self.shape, self.rate = shape, rate
-        self.base_settings: dict[str, Any] = {
-            "min_users": min_users,
-            "smoothing": smoothing,
-            "stay": stay,
-            "range_km": range_km,
-            "most_neighbours": most_neighbours,
-        }
-        check_settings(**self.base_settings)
+        self.min_users = min_users
+        self.smoothing = smoothing
+        self.stay = stay
+        self.range_km = range_km
+        self.most_neighbours = most_neighbours
+        check_settings(**self._base_settings)
         self.exposure = exposure
         self.jump = jump
         self.rhythm = rhythm
         self._base: Base | None = None
 
     @property
-    def settings(self) -> dict[str, Any]:
-        """The settings that decide the model, without seed and threads."""
-        return {
-            "factors": self.n_factors,
-            "iterations": self.iterations,
-            "warm_users": self.warm_users,
-            "shape": self.shape,
-            "rate": self.rate,
-            **self.base_settings,
-            "exposure": self.exposure,
-            "jump": self.jump,
-            "rhythm": self.rhythm,
-        }
-
-    @property
     def base_(self) -> Base:
         """The population base; raises `NotFittedError` before `fit`."""
-        train = self.train
-        if self._base is None:
-            self._base = population_base(train, **self.base_settings)
+        self._known()
+        assert self._base is not None
         return self._base
 
+    @property
+    def _base_settings(self) -> dict[str, Any]:
+        return {
+            "min_users": self.min_users,
+            "smoothing": self.smoothing,
+            "stay": self.stay,
+            "range_km": self.range_km,
+            "most_neighbours": self.most_neighbours,
+        }
+
     def _begin(self, traces: Traces) -> list[_Work]:
-        self._base = population_base(traces, **self.base_settings)
+        self._base = population_base(traces, **self._base_settings)
         exposure = Exposure(self._base.lift, EXPOSURE_FLOOR) if self.exposure else None
         if traces.n_users <= self.warm_users:
             return [_Work(_count(traces), exposure)]
@@ -147,7 +151,7 @@ class Doppel(FactorizedSynthesizer):
 
     def _start(self, part: int, work: _Work) -> State:
         counts = work.counts if work.sample_counts is None else work.sample_counts
-        return poisson.init(counts, self.n_factors, self.seed)
+        return poisson.init(counts, self.factors, self.seed)
 
     def _step(self, part: int, work: _Work) -> tuple[State, dict[str, float]]:
         state, counts = self._states[part], work.counts
@@ -165,12 +169,46 @@ class Doppel(FactorizedSynthesizer):
         """Iterations that go over the sample; at least one more goes over all."""
         return int(WARM_SHARE * self.iterations)
 
-    def _build_chain(self) -> BaseChain:
-        chain = base_chain(self.factors_, self.base_.lift, self.jump)
-        follow = records_stays(self.train) if self.rhythm is None else self.rhythm
-        if not follow:
-            return chain
-        return follow_stays(chain, self.train, self.base_settings["min_users"], self.seed)
+    def _learn_chain(self, traces: Traces) -> BaseChain:
+        chain = self._base_chain()
+        follow = records_stays(traces) if self.rhythm is None else self.rhythm
+        return follow_stays(chain, traces, self.min_users, self.seed) if follow else chain
+
+    def _chain_of_file(
+        self, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]
+    ) -> BaseChain:
+        self._base = Base.of_file(arrays, state["base"])
+        return self._base_chain()._replace(hold=arrays["stay_multipliers"])
+
+    def _base_chain(self) -> BaseChain:
+        assert self._base is not None
+        return base_chain(self._states[0].factors, self._base.lift, self.jump)
+
+    def _cost(self, traces: Traces, work: Work) -> Cost:
+        users, places = traces.n_users, len(traces.places)
+        elements = traces.n_events + len(traces.transitions()[0])
+        share = min(1.0, self.warm_users / users)  # of the users, in the warm sweeps
+        share = WARM_SHARE * share + (1 - WARM_SHARE)
+        sweep = share * (ELEMENT_SECONDS * elements + ROW_SECONDS * users)
+        sweep += ROW_SECONDS * 2 * places
+        test = 0.0
+        if work.k is not None:
+            looked_at = float(work.verifiers)
+            if not work.count_all:
+                looked_at = min(looked_at, PASSING * work.k / work.eta)
+            tables = work.verifiers * TABLE_SECONDS * places * traces.clock.n_slots
+            test = tables + (OWN_SECONDS + PAIR_SECONDS * looked_at) * work.events
+        return Cost(
+            training=sweep * self.factors * self.iterations,
+            synthesis=DRAW_SECONDS * work.events,
+            test=test,
+            memory=ELEMENT_BYTES * elements + chain_memory(traces, self.factors),
+        )
+
+    def _saved(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        arrays, state = super()._saved()
+        base, about = self.base_.to_file()
+        return {**arrays, **base, "stay_multipliers": self.chain.hold}, {**state, "base": about}
 
 
 class _Work(NamedTuple):

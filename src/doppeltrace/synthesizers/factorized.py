@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
 from abc import abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 
 from doppeltrace.errors import InputError, require
 from doppeltrace.factorize.state import Factors, State
-from doppeltrace.progress import Callback, Step, silent
+from doppeltrace.progress import Callback, Step
 from doppeltrace.synthesizers.chained import ChainSynthesizer
 from doppeltrace.synthesizers.model_file import (
     fingerprint,
@@ -20,6 +22,9 @@ from doppeltrace.synthesizers.model_file import (
     write_model,
 )
 from doppeltrace.traces import Traces
+
+START_ANEW = "remove the file to start anew"
+"""The remedy for a checkpoint that cannot be used."""
 
 
 class FactorizedSynthesizer(ChainSynthesizer):
@@ -42,16 +47,11 @@ class FactorizedSynthesizer(ChainSynthesizer):
         super().__init__(seed=seed, threads=threads)
         require(factors >= 1, "factors must be at least 1")
         require(iterations >= 1, "iterations must be at least 1")
-        self.n_factors = factors
+        self.factors = factors
         self.iterations = iterations
         self.history: list[dict[str, float]] = []
         self._states: list[State] = []
         self._chain: Any = None
-
-    @property
-    @abstractmethod
-    def settings(self) -> dict[str, Any]:
-        """The settings that decide the model, without seed and threads."""
 
     @abstractmethod
     def _begin(self, traces: Traces) -> list[Any]:
@@ -66,13 +66,17 @@ class FactorizedSynthesizer(ChainSynthesizer):
         """Return a part's next state and what it tells."""
 
     @abstractmethod
-    def _build_chain(self) -> Any:
-        """Return the chain of the current Θ."""
+    def _learn_chain(self, traces: Traces) -> Any:
+        """Return the chain of the current Θ, with whatever else it takes from the traces."""
+
+    @abstractmethod
+    def _chain_of_file(self, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> Any:
+        """Return the chain of a model file; Θ is set already."""
 
     @property
     def factors_(self) -> Factors:
         """Θ = (A, B, C, D); raises `NotFittedError` before `fit`."""
-        self.train  # noqa: B018  (raises before fit)
+        self._known()
         return self._states[0].factors
 
     @property
@@ -82,56 +86,26 @@ class FactorizedSynthesizer(ChainSynthesizer):
 
     def for_warm_up(self) -> Self:
         """Return a copy that trains for one iteration."""
-        return type(self)(
-            **{**_constructor_arguments(self.settings), "iterations": 1},
-            seed=self.seed,
-            threads=self.threads,
-        )
+        return type(self)(**{**self.get_params(), "iterations": 1})
 
     @property
     def chain(self) -> Any:
         """The chain of Θ."""
-        self.train  # noqa: B018  (raises before fit)
-        if self._chain is None:
-            self._chain = self._build_chain()
+        self._known()
         return self._chain
-
-    def fit(
-        self,
-        traces: Traces,
-        *,
-        callback: Callback = silent,
-        checkpoint: str | Path | None = None,
-        checkpoint_seconds: float = 30.0,
-    ) -> Self:
-        """Learn Θ from traces.
-
-        Parameters
-        ----------
-        checkpoint : file to save the sampler in after an iteration, at most every
-            `checkpoint_seconds`, and at the end of a training that takes longer than that; if
-            it exists already and belongs to the same
-            data, settings and seed, training goes on from it, with the same result as without
-            the interruption. It holds Θ and the seed, so it is as secret as the input; remove
-            it afterwards.
-        """
-        require(checkpoint_seconds >= 0, "checkpoint_seconds must not be negative")
-        self._checkpoint = None if checkpoint is None else Path(checkpoint)
-        self._checkpoint_seconds = checkpoint_seconds
-        return super().fit(traces, callback=callback)
 
     def _fit(self, traces: Traces, callback: Callback) -> None:
         require(
-            self.n_factors <= len(traces.places),
-            f"factors = {self.n_factors} exceeds the {len(traces.places)} locations: "
+            self.factors <= len(traces.places),
+            f"factors = {self.factors} exceeds the {len(traces.places)} locations: "
             "lower the number of factors",
         )
+        data = "" if self._checkpoint is None else fingerprint(traces)
         parts = self._begin(traces)
-        self._chain = None
         self.history = []
         self._states = [self._start(part, work) for part, work in enumerate(parts)]
         if self._checkpoint is not None and self._checkpoint.exists():
-            self._resume(traces)
+            self._resume(self._checkpoint, data)
         total = self.iterations * len(parts)
         began = written = time.monotonic()
         for part, work in enumerate(parts):
@@ -144,47 +118,52 @@ class FactorizedSynthesizer(ChainSynthesizer):
                     self._checkpoint is not None
                     and time.monotonic() - since >= self._checkpoint_seconds
                 ):
-                    self._write(self._checkpoint, traces)
+                    self._keep(self._checkpoint, data)
                     written = time.monotonic()
                 callback(Step("training", done, total, figures))
+        self._chain = self._learn_chain(traces)
 
-    def save(self, path: str | Path) -> None:
-        """Write Θ, settings and seed to a model file. It must not leave your hands."""
-        self._write(Path(path), self.train)
-
-    @classmethod
-    def load(cls, path: str | Path, traces: Traces, *, threads: int | None = None) -> Self:
-        """Return the model of a file written by `save` for the same traces."""
-        arrays, about = read_model(Path(path))
-        if about["model"] != cls.name:
-            raise InputError(f"{path} holds a model of kind {about['model']}, not {cls.name}")
-        model = cls(**_constructor_arguments(about["settings"]), seed=int(about["seed"]),
-                    threads=threads)  # fmt: skip
-        model._restore(Path(path), arrays, about, traces)
-        model._train = traces
-        return model
-
-    def _write(self, path: Path, traces: Traces) -> None:
-        about = {
-            "model": self.name,
-            "settings": self.settings,
-            "seed": str(self.seed),
-            "iterations": [state.iteration for state in self._states],
-            "history": self.history,
-            "data": fingerprint(traces),
-        }
-        arrays = {
+    def _saved(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        arrays: dict[str, NDArray[Any]] = {
             f"{name}{part}": getattr(state.factors, name)
             for part, state in enumerate(self._states)
             for name in "ABCD"
         }
+        iterations = [state.iteration for state in self._states]
+        return arrays, {"iterations": iterations, "history": self.history}
+
+    def _restore(self, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
+        self._set_factors(arrays, state)
+        self._chain = self._chain_of_file(arrays, state)
+
+    def _set_factors(self, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
+        self._states = [
+            State(Factors(*(arrays[f"{name}{part}"] for name in "ABCD")), iteration)
+            for part, iteration in enumerate(state["iterations"])
+        ]
+        self.history = list(state["history"])
+
+    def _keep(self, path: Path, data: str) -> None:
+        """Write a checkpoint."""
+        arrays, state = FactorizedSynthesizer._saved(self)  # Θ alone: the rest is learned later
+        about = {
+            "model": self.name,
+            "settings": self.settings,
+            "seed": str(self.seed),
+            "data": data,
+            "state": state,
+        }
         write_model(path, arrays, about)
 
-    def _resume(self, traces: Traces) -> None:
-        assert self._checkpoint is not None
-        arrays, about = read_model(self._checkpoint)
-        self._check_same(self._checkpoint, about)
-        self._restore(self._checkpoint, arrays, about, traces)
+    def _resume(self, path: Path, data: str) -> None:
+        """Go on from a checkpoint."""
+        arrays, about = read_model(path, START_ANEW)
+        self._check_same(path, about)
+        if about["data"] != data:
+            raise InputError(
+                f"checkpoint {path} was made from other data: use the same input, or {START_ANEW}"
+            )
+        self._set_factors(arrays, about["state"])
 
     def check_checkpoint(self, path: str | Path) -> int:
         """Return how many iterations a checkpoint has done.
@@ -193,38 +172,22 @@ class FactorizedSynthesizer(ChainSynthesizer):
         ------
         InputError : it was made by another model, or with other settings or another seed.
         """
-        about = read_about(Path(path))
+        about = read_about(Path(path), START_ANEW)
         self._check_same(Path(path), about)
-        return sum(about["iterations"])
+        return sum(about["state"]["iterations"])
 
-    def _check_same(self, path: Path, about: dict[str, Any]) -> None:
+    def _check_same(self, path: Path, about: Mapping[str, Any]) -> None:
         mine, theirs = (
             {k: v for k, v in settings.items() if k != "iterations" or not self._may_go_on}
-            for settings in (self.settings, about["settings"])
+            for settings in (json.loads(json.dumps(self.settings)), about["settings"])
         )
         if (about["model"], theirs, int(about["seed"])) != (self.name, mine, self.seed):
             raise InputError(
-                f"checkpoint {path} was made with other settings or another seed: "
-                "use those, or remove the file to start anew"
+                f"checkpoint {path} was made with other settings or another seed: use those, or "
+                f"{START_ANEW}"
             )
-        if max(about["iterations"]) > self.iterations:
+        if max(about["state"]["iterations"]) > self.iterations:
             raise InputError(
-                f"checkpoint {path} is beyond the {self.iterations} iterations asked "
-                "for: ask for more, or remove the file to start anew"
+                f"checkpoint {path} is beyond the {self.iterations} iterations asked for: ask for "
+                f"more, or {START_ANEW}"
             )
-
-    def _restore(
-        self, path: Path, arrays: dict[str, NDArray], about: dict[str, Any], traces: Traces
-    ) -> None:
-        if about["data"] != fingerprint(traces):
-            raise InputError(f"{path} was made from other data: use the same input")
-        self._states = [
-            State(Factors(*(arrays[f"{name}{part}"] for name in "ABCD")), iteration)
-            for part, iteration in enumerate(about["iterations"])
-        ]
-        self.history = list(about["history"])
-
-
-def _constructor_arguments(settings: dict[str, Any]) -> dict[str, Any]:
-    """Turn the lists of a JSON header back into tuples."""
-    return {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}

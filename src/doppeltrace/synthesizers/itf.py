@@ -28,7 +28,7 @@ class ITF(PPMTF):
     @property
     def visit_factors_(self) -> Factors:
         """(A², B², ·, D) of the visit tensor."""
-        self.train  # noqa: B018  (raises before fit)
+        self._known()
         return self._states[1].factors
 
     def _parts(self, observed: Observations) -> list[Observations]:

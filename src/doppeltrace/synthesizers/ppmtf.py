@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from doppeltrace import tensors
 from doppeltrace.chain.factor_chain import FLOOR, FactorChain, factor_chain
 from doppeltrace.engine.local import use_threads
 from doppeltrace.errors import InputError, require
 from doppeltrace.factorize import gaussian
+from doppeltrace.factorize.cells import ENOUGH
 from doppeltrace.factorize.hyperprior import NormalWishart
 from doppeltrace.factorize.reconstruction import ReconstructionErrors, reconstruction_errors
 from doppeltrace.factorize.state import Factors, Observations, State
+from doppeltrace.synthesizers.cost import Cost, Work, chain_memory
 from doppeltrace.synthesizers.factorized import FactorizedSynthesizer
 from doppeltrace.traces import Traces
+
+# Thread-seconds and bytes; see `cost.Cost`.
+ELEMENT_SECONDS = 7.3e-11  # per observed element, iteration and z (z + 24)
+CELL_SECONDS = 4.6e-11  # the same where many users share a cell
+DRAW_SECONDS = 5.5e-10  # per event drawn, place and factor
+SUMS_SECONDS = 1.3e-10  # per user, place² and factor: the row sums of the proposals
+STAYS_SECONDS = 1.7e-9  # per verifier, place² and slot
+PAIR_SECONDS = 3.6e-9  # per trace, verifier and event
+ELEMENT_BYTES = 6  # per observed element
+CELL_BYTES = 2.5  # more where many users share a cell
 
 PerTensor = int | tuple[int, int]
 """One value for both tensors, or (transitions, visits)."""
@@ -83,24 +96,6 @@ class PPMTF(FactorizedSynthesizer):
         self.holdout = holdout
         self._prior = NormalWishart.of(factors, mean=mu0, strength=beta0, scale=w0, degrees=nu0)
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The settings that decide the model, without seed and threads."""
-        return {
-            "alpha": self.alpha,
-            "factors": self.n_factors,
-            "iterations": self.iterations,
-            "trim": list(self.trim),
-            "zeros": list(self.zeros),
-            "max_count": list(self.max_count),
-            "mu0": self.mu0,
-            "beta0": self.beta0,
-            "w0": self.w0,
-            "nu0": self.nu0,
-            "floor": self.floor,
-            "holdout": self.holdout,
-        }
-
     def reconstruction_errors(
         self, *, unobserved_per_user: int = 1000, seed: int = 0
     ) -> ReconstructionErrors:
@@ -127,7 +122,7 @@ class PPMTF(FactorizedSynthesizer):
         return [self._hold_out(part) for part in self._parts(self._observe(traces))]
 
     def _start(self, part: int, work: tuple[Observations, Observations]) -> State:
-        return gaussian.init(work[0], self.n_factors, self.seed, part)
+        return gaussian.init(work[0], self.factors, self.seed, part)
 
     def _step(
         self, part: int, work: tuple[Observations, Observations]
@@ -141,7 +136,15 @@ class PPMTF(FactorizedSynthesizer):
             figures["heldout_rmse"] = gaussian.rmse(state.factors, held_out)
         return state, figures
 
-    def _build_chain(self) -> FactorChain:
+    def _learn_chain(self, traces: Traces) -> FactorChain:
+        return self._factor_chain()
+
+    def _chain_of_file(
+        self, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]
+    ) -> FactorChain:
+        return self._factor_chain()
+
+    def _factor_chain(self) -> FactorChain:
         first, last = self._states[0].factors, self._states[-1].factors
         return factor_chain(first, last, floor=self.floor)
 
@@ -177,6 +180,33 @@ class PPMTF(FactorizedSynthesizer):
             )
         )
 
+    def _cost(self, traces: Traces, work: Work) -> Cost:
+        z, places, slots = self.factors, len(traces.places), traces.clock.n_slots
+        elements = self._observed_elements(traces)
+        in_cells = elements >= ENOUGH * places * (places + slots)
+        per_element = CELL_SECONDS if in_cells else ELEMENT_SECONDS
+        test = 0.0
+        if work.k is not None:  # few traces pass, so nearly all pairs are looked at
+            sums, stays = SUMS_SECONDS * z, STAYS_SECONDS * slots
+            test = places**2 * (traces.n_users * sums + work.verifiers * (sums + stays))
+            test += PAIR_SECONDS * work.verifiers * work.events
+        return Cost(
+            training=per_element * elements * z * (z + 24) * self.iterations,
+            synthesis=DRAW_SECONDS * work.events * places * z,
+            test=test,
+            memory=(ELEMENT_BYTES + CELL_BYTES * in_cells) * elements + chain_memory(traces, z),
+        )
+
+    def _observed_elements(self, traces: Traces) -> float:
+        """Return how many positive and zero elements of both tensors training looks at."""
+        places, slots = len(traces.places), traces.clock.n_slots
+        events = traces.n_events / traces.n_users
+        cells = (places * places, places * slots)
+        return traces.n_users * sum(
+            min(zeros, cell) + min(trim, events)
+            for zeros, trim, cell in zip(self.zeros, self.trim, cells, strict=True)
+        )
+
     @classmethod
     def from_factors(
         cls,
@@ -208,7 +238,8 @@ class PPMTF(FactorizedSynthesizer):
         z = theta.n_factors
         model = cls(factors=z, **settings)
         model._states = [State(theta, model.iterations)]
-        model._train = like
+        model._chain = model._learn_chain(like)
+        model._fitted_to(like)
         return model
 
 

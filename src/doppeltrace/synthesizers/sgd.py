@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -72,7 +74,8 @@ class SGD(Synthesizer):
     ----------
     copied : ξ, events copied from the input user. If the user has no event at one of the
         first ξ instants, that event is drawn from the model. Of several days of data the one
-        with the most of these events is copied, the earliest among equals.
+        with the most of these events is copied, the earliest among equals. A trace of fewer
+        events copies the first of these.
     seed, threads : see `Synthesizer`; training has no randomness.
     """
 
@@ -80,6 +83,7 @@ class SGD(Synthesizer):
     description = "SGD: one transition matrix per time slot for the whole population"
     public_settings = {"copied": "events copied from the input"}
     testable = True
+    savable = True
 
     def __init__(
         self, *, copied: int = 0, seed: int | None = None, threads: int | None = None
@@ -98,7 +102,7 @@ class SGD(Synthesizer):
 
         Only the first ξ events depend on the user: the sum over all others is taken once.
         """
-        traces, chosen = likelihood_arguments(self.train, locations, users)
+        traces, chosen = likelihood_arguments(self, locations, users)
         terms = self._log_terms(traces)
         copies = self._copies(chosen, traces.shape[1])
         xi = copies.shape[1]
@@ -112,7 +116,7 @@ class SGD(Synthesizer):
         return _OwnCopies(self.log_likelihood, self)
 
     def _log_terms(self, traces: NDArray[np.int32]) -> NDArray[np.float64]:
-        clock, n_places = self.train.clock, len(self.train.places)
+        clock, n_places = self.clock, len(self.places)
         counts = self._counts
         slots = clock.slot(clock.timeline(traces.shape[1]))
         rows = (counts.start, counts.place, counts.reached, n_places)
@@ -126,14 +130,25 @@ class SGD(Synthesizer):
 
     def _copies(self, users: NDArray[np.int64], length: int) -> NDArray[np.int32]:
         """Return (len(users), min(ξ, length)) the events to copy, −1 where there is none."""
-        if self.copied == 0:
-            return np.empty((len(users), 0), np.int32)
-        instants = self.train.clock.timeline(length)[: self.copied]
-        return fullest_windows(self.train, users, instants)[:, 0]
+        return self._first_events[users, :length]
 
     def _fit(self, traces: Traces, callback: Callback) -> None:
         self._counts = TransitionCounts.of(traces)
+        self._first_events = np.empty((traces.n_users, 0), np.int32)
+        if self.copied > 0:
+            clock = traces.clock
+            cycles = 1 if clock.cycle is None else np.ptp(traces.instant) // clock.cycle + 2
+            most = min(self.copied, int(cycles) * clock.n_instants)  # no data reach further
+            instants = clock.timeline(most)
+            self._first_events = fullest_windows(traces, np.arange(traces.n_users), instants)[:, 0]
         callback(Step("training", 1, 1))
+
+    def _saved(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        return {**vars(self._counts), "first_events": self._first_events}, {}
+
+    def _restore(self, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
+        self._counts = TransitionCounts(*(arrays[name] for name in ("start", "place", "reached")))
+        self._first_events = arrays["first_events"]
 
     def _sample(
         self,
@@ -147,11 +162,11 @@ class SGD(Synthesizer):
         inputs = (
             users,
             self._copies(users, len(instants)),
-            self.train.clock.slot(instants),
+            self.clock.slot(instants),
             self._counts.start,
             self._counts.place,
             self._counts.reached,
-            len(self.train.places),
+            len(self.places),
             streams.key(seed, "sgd synthesis"),
         )
         run_blocks(lambda a, b: kernels.markov_traces(*inputs, out, a, b), len(users))
@@ -170,7 +185,7 @@ class _OwnCopies(FormulaLikelihood):
         terms = self.model._log_terms(traces.locations)
         owners, of_trace = np.unique(traces.owner, return_inverse=True)
         copies = self.model._copies(owners, traces.locations.shape[1])[of_trace]
-        out = terms[:, copies.shape[1] :].sum(axis=1)
+        out: NDArray[np.float64] = terms[:, copies.shape[1] :].sum(axis=1)
         for t in range(copies.shape[1]):
             out += _early_term(terms[:, t], traces.locations[:, t], copies[:, t])
         return out

@@ -26,6 +26,7 @@ class Uniform(Synthesizer):
     name = "uniform"
     description = "Uniform: every place equally likely at any time"
     testable = True
+    savable = True
 
     @property
     def same_for_all_users(self) -> bool:
@@ -34,8 +35,8 @@ class Uniform(Synthesizer):
 
     def log_likelihood(self, locations: ArrayLike, users: ArrayLike) -> NDArray[np.float64]:
         """Return (n_traces, len(users)) ln p(y = M(m)) = −length · ln |𝒳|, for every user."""
-        traces, chosen = likelihood_arguments(self.train, locations, users)
-        constant = -traces.shape[1] * math.log(len(self.train.places))
+        traces, chosen = likelihood_arguments(self, locations, users)
+        constant = -traces.shape[1] * math.log(len(self.places))
         return np.full((len(traces), len(chosen)), constant)
 
     def _fit(self, traces: Traces, callback: Callback) -> None:
@@ -51,7 +52,7 @@ class Uniform(Synthesizer):
     ) -> NDArray[np.int32]:
         out = np.empty((len(users), traces_per_user, len(instants)), np.int32)
         key = streams.key(seed, "uniform synthesis")
-        n_places = len(self.train.places)
+        n_places = len(self.places)
         run_blocks(
             lambda a, b: kernels.uniform_traces(users, key, n_places, out, a, b), len(users)
         )

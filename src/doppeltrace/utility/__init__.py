@@ -1,14 +1,20 @@
-"""How useful synthetic traces are: the paper's metrics and a few beyond it.
+"""How useful synthetic traces are: the paper's metrics and others beside them.
 
-Each file turns traces into counts that add up over users, and two such counts into a
-distance that is 0 for identical data.
+Each file turns traces into counts that add up over users, and two such counts into a distance
+that is 0 for identical data; `metrics` lists them all.
 """
 
 from doppeltrace.utility.clusters import cluster_members, cluster_tv
+from doppeltrace.utility.groups import Grouping
+from doppeltrace.utility.metrics import GROUPS, METRICS, Metric, compare, score_traces
 from doppeltrace.utility.population import jensen_shannon_per_slot, tp_tv_per_slot
-from doppeltrace.utility.summary import Summary, compare, score_traces
+from doppeltrace.utility.summary import Summary
 
 __all__ = [
+    "GROUPS",
+    "Grouping",
+    "METRICS",
+    "Metric",
     "Summary",
     "cluster_members",
     "cluster_tv",

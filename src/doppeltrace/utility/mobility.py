@@ -1,4 +1,4 @@
-"""How people move, beyond the paper: trips, reach, stays, places per day.
+"""How people move, beyond the paper: trips, reach, stays.
 
 Each is a histogram (counts per whole number of units), which adds up over users, and is
 compared by the earth mover's distance in one dimension, whose unit is that of the quantity:
@@ -6,8 +6,7 @@ compared by the earth mover's distance in one dimension, whose unit is that of t
 - trip length: distance in km of every transition that changes place (haversine);
 - radius of gyration: per user and day with at least two events, the root mean square
   distance in km of the events from their centre;
-- stay: hours that a user is seen at one place without a gap, counted in instants;
-- places per day: number of distinct places of each user and day.
+- stay: hours that a user is seen at one place without a gap, counted in instants.
 
 Kilometres are rounded to 10 m before counting.
 """
@@ -19,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from doppeltrace.traces import DAY_SECONDS, Places, Traces
+from doppeltrace.utility.areas import day_second
+from doppeltrace.utility.days import ENTROPY_CELLS, SHARE_CELLS
 
 EARTH_RADIUS_KM = 6371.0088
 KM = 0.01
@@ -44,9 +45,9 @@ def _count_km(km: NDArray) -> Histogram:
 def _days(traces: Traces) -> tuple[NDArray[np.int64], int]:
     """Return (n_events,) the number of each event's user-day, and how many there are."""
     clock = traces.clock
-    midnight = clock.start.replace(hour=0, minute=0, second=0, microsecond=0)
-    offset = int((clock.start - midnight).total_seconds())
-    day = (offset + traces.instant.astype(np.int64) * clock.instant_seconds) // DAY_SECONDS
+    day = (
+        day_second(clock) + traces.instant.astype(np.int64) * clock.instant_seconds
+    ) // DAY_SECONDS
     if not len(day):
         return np.zeros(0, dtype=np.int64), 0
     new = (np.diff(day) != 0) | (np.diff(traces.user) != 0)
@@ -109,32 +110,29 @@ def stays(traces: Traces) -> Histogram:
     return np.bincount(traces.instant[last] - traces.instant[first] + 1)
 
 
-def places_per_day(traces: Traces) -> Histogram:
-    """Return the histogram of the number of distinct places of each user and day."""
-    day, n_days = _days(traces)
-    pair = np.sort(day * len(traces.places) + traces.location)
-    pair = pair[np.diff(pair, prepend=-1) > 0]  # faster than np.unique, which hashes
-    return np.bincount(np.bincount(pair // len(traces.places), minlength=n_days))
-
-
 MOBILITY = MappingProxyType(
     {
         "trip_length_emd": trip_lengths,
         "gyration_emd": gyration_radii,
         "stay_emd": stays,
-        "places_per_day_emd": places_per_day,
     }
 )
-"""The histogram behind each score."""
+"""The histogram behind each score; those of `days` are counted together."""
 
 
 def units(instant_seconds: int) -> Mapping[str, float]:
-    """Return what one histogram cell of each score is worth: km, km, hours, places."""
+    """Return what one histogram cell of each score is worth, in the unit of the score."""
+    hours = instant_seconds / 3600.0
     return {
         "trip_length_emd": KM,
         "gyration_emd": KM,
-        "stay_emd": instant_seconds / 3600.0,
+        "stay_emd": hours,
         "places_per_day_emd": 1.0,
+        "moves_per_day_emd": 1.0,
+        "top_place_emd": 1.0 / SHARE_CELLS,
+        "events_per_day_emd": 1.0,
+        "gap_emd": hours,
+        "entropy_emd": 1.0 / ENTROPY_CELLS,
     }
 
 

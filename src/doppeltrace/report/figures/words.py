@@ -26,3 +26,11 @@ def unbroken(text: str) -> str:
     """Return a text in which no line ends in a range, an equation, or before a number's sign."""
     text = re.sub(r"(?<=\d)–(?=\d)", "\N{WORD JOINER}–\N{WORD JOINER}", text)
     return re.sub(r" (?=[%=])|(?<==) ", "\N{NO-BREAK SPACE}", text)
+
+
+def duration(hours: float) -> str:
+    """Return a time in words."""
+    minutes = round(hours * 60)
+    if minutes < 60 or (minutes % 60 and minutes < 120):
+        return f"{minutes} minutes"
+    return "1 hour" if minutes == 60 else f"{minutes / 60:.3g} hours"

@@ -29,7 +29,7 @@ def zones(places: Places, counts: NDArray[np.int64]) -> NDArray[np.str_]:
     north = places.lat - lat
     east = (places.lng - lng) * np.cos(np.radians(lat))
     eighth = np.rint(np.arctan2(north, east) / (np.pi / 4)).astype(np.int64) % len(DIRECTIONS)
-    named = np.array(DIRECTIONS)[eighth]
+    named: NDArray[np.str_] = np.array(DIRECTIONS)[eighth]
     order = np.argsort(np.hypot(north, east), kind="stable")
     before = np.cumsum(counts[order]) - counts[order]
     named[order[before < CENTRAL * counts.sum()]] = CENTRE

@@ -1,72 +1,108 @@
-"""The page's words about attacks and about the deniability test."""
+"""The page's words about attacks and about what the release promises."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from html import escape
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from doppeltrace.report.figures.words import INTERVAL, percent
+from doppeltrace.guarantee import Guarantee
+from doppeltrace.report.figures.words import percent
 
-PROMISE = (
-    "A trace passed if at least k users of the input, its own among them, would have produced "
-    "it with about the same probability (within a factor of e^η). So whoever sees one released "
-    "trace cannot tell from its probability alone which of those users it was made from."
-)
-LIMITS = (
-    "It is a statement about one trace and one input user. It does not bound what many traces "
-    "of one user reveal together, it says nothing about whether a person was in the input at "
-    "all, and it is no differential privacy. The attacks above measure some of what it leaves "
-    "open; a low figure there is evidence, not proof."
+ATTACKS_LIMIT = (
+    "The attacks above measure some of what is left open; a low figure there is evidence, not "
+    "proof."
 )
 
 
-def attacks(privacy: Mapping[str, Any]) -> str:
+@dataclass(frozen=True)
+class AttackView:
+    """What the attacks and the copy check found, in words; None where nothing was measured.
+
+    Attributes
+    ----------
+    reidentification, membership : the figures below the pictures.
+    copies : heads and rows of the table of shared runs.
+    longest_possible : events of a released trace.
+    """
+
+    reidentification: str | None
+    membership: str | None
+    copies: CopyTable | None
+    longest_possible: int
+
+
+@dataclass(frozen=True)
+class CopyTable:
+    """Longest shared runs; without testing users there is one column."""
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class PassRateView:
+    """Words on the curve of pass rates; `stopped_at` is the k at which counting stopped."""
+
+    words: str
+    stopped_at: int | None = None
+
+
+@dataclass(frozen=True)
+class PromiseView:
+    """What the release promises, and what it does not, a sentence each."""
+
+    heading: str
+    text: str
+    limits: tuple[str, ...]
+
+
+def attacks(found: Mapping[str, Any]) -> AttackView:
     """Return what the attacks and the copy check found."""
-    parts = []
-    if privacy["reidentification"] is not None:
-        parts.append(
-            "<div><h3>Re-identification</h3><p>Which training user was this trace made from? The "
-            "dashed line is blind guessing; the dot is the attacker’s rate, with its "
-            f'{INTERVAL}.</p><figure><div id="reidentification-chart"></div></figure>'
-            f"<p class=small>{escape(_rate_words(privacy['reidentification']))}</p></div>"
-        )
-    leak = privacy["membership"]
-    if leak is not None:
-        parts.append(
-            "<div><h3>Membership</h3><p>Was this person in the input at all? The grey band is "
-            "what pure chance gives 95 times in 100; the dashed line its mean. A dot inside the "
-            'band is no evidence of a leak.</p><figure><div id="membership-chart"></div></figure>'
-            f"<p class=small>Advantage {percent(leak['advantage'])}, interval "
-            f"{percent(leak['low'])} to {percent(leak['high'])}; chance up to "
-            f"{percent(leak['chance_high'])}, p&nbsp;=&nbsp;{leak['p_value']:.3f}.</p></div>"
-        )
-    else:
-        parts.append(
-            '<div><h3>Membership</h3><p class="notice">Not measured: it needs users who were not '
-            "in the input. Compare with the report of a run of the same settings with "
-            "<code>--split 0.2</code>.</p></div>"
-        )
-    return f'<div class="columns">{"".join(parts)}</div>{_copies(privacy)}'
+    privacy = found["privacy"]
+    named, member = privacy["reidentification"], privacy["membership"]
+    return AttackView(
+        reidentification=None if named is None else _rate_words(named),
+        membership=None if member is None else _membership_words(member, found["run"]),
+        copies=_copies(privacy),
+        longest_possible=privacy["longest_possible"],
+    )
 
 
-def pass_rate_words(found: Mapping[str, Any]) -> str:
+def promise(guarantee: Guarantee) -> PromiseView:
+    """Return what the guarantee says; one that protects nobody is not shown as a promise."""
+    limits = (*guarantee.limits, ATTACKS_LIMIT)
+    if guarantee.kind == "none":
+        return PromiseView("Nothing is promised", guarantee.text, limits)
+    if guarantee.vacuous:
+        text = f"{guarantee.title} holds, but protects nobody here. {guarantee.text}"
+        return PromiseView("Nothing is promised", text, limits)
+    text = f"{guarantee.title}, for {guarantee.unit}. {guarantee.text}"
+    if guarantee.kind == "differential privacy":
+        text += " The deniability test does not apply."
+    return PromiseView("What is promised", text, limits)
+
+
+def pass_rates(found: Mapping[str, Any]) -> PassRateView:
     """Return what the curve of pass rates shows, and what it lacks."""
-    account = found["account"]
-    if account["k"] is None:
-        return "No deniability test was made, so nothing was counted."
+    run = found["run"]
+    guarantee = Guarantee.from_dict(run["guarantee"])
+    if guarantee.kind == "differential privacy":
+        return PassRateView("The deniability test does not apply, so nothing was counted.")
+    if guarantee.kind == "none":
+        return PassRateView("No deniability test was made, so nothing was counted.")
+    if guarantee.vacuous:
+        return PassRateView(
+            "Every trace passes at any k, because every user gives it the same likelihood. That "
+            "is no protection, so no curve is drawn."
+        )
     if not found["privacy"]["pass_rates"]:
-        return "Plausible users were not counted in this run."
+        return PassRateView("Plausible users were not counted in this run.")
     words = (
         "The share of the traces made that at least k users could plausibly have produced. "
         "A larger k hides each trace among more users and lets fewer traces out."
     )
-    if not account["counted_all"]:
-        words += (
-            f" This run stopped counting at k = {account['k']:,}, which is faster; "
-            "<code>--count-all</code> gives the whole curve."
-        )
-    return words
+    return PassRateView(words, None if run["counted_all"] else int(guarantee.parameters["k"]))
 
 
 def _rate_words(attack: Mapping[str, Any]) -> str:
@@ -83,44 +119,30 @@ def _rate_words(attack: Mapping[str, Any]) -> str:
     )
 
 
-def _copies(privacy: Mapping[str, Any]) -> str:
+def _membership_words(attack: Mapping[str, Any], run: Mapping[str, Any]) -> str:
+    return (
+        f"With all {run['released']:,} released traces: advantage {percent(attack['advantage'])}, "
+        f"interval {percent(attack['low'])} to {percent(attack['high'])}; chance "
+        f"{percent(attack['chance'])} on average, up to {percent(attack['chance_high'])}; "
+        f"p = {attack['p_value']:.3f}."
+    )
+
+
+def _copies(privacy: Mapping[str, Any]) -> CopyTable | None:
     copies, ordinary = privacy["copies"], privacy["test_copies"]
     if copies is None:
-        return ""
+        return None
     columns = [copies] if ordinary is None else [copies, ordinary]
-    heads = ["released traces", "testing users"][: len(columns)]
     rows = (
         ("longest run shared with one training user", "longest", "{:,} events".format),
         ("mean over traces", "mean", "{:.2f} events".format),
         ("exceeded by one trace in twenty", "quantile95", "{:.1f} events".format),
         ("traces that are copies as a whole", "whole", percent),
     )
-    return (
-        "<h3>Longest copied run</h3><p>A shared run is a stretch of consecutive events at the "
-        "same places and the same time of day as in one training user’s trace. Long ones are "
-        "ordinary where people stay put, so what counts is the difference from testing users"
-        + (", who are missing here" if ordinary is None else "")
-        + f". A trace has {privacy['longest_possible']:,} events; whole copies are counted among "
-        "testing users with as many, without a gap.</p>"
-        + _table(
-            ["", *heads],
-            [
-                [words, *("–" if c[name] is None else write(c[name]) for c in columns)]
-                for words, name, write in rows
-            ],
-        )
-    )
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
-    body = "".join(
-        f'<tr><th scope="row">{escape(first)}</th>'
-        + "".join(f"<td>{escape(text)}</td>" for text in rest)
-        + "</tr>"
-        for first, *rest in rows
-    )
-    return (
-        f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-        "</div>"
+    return CopyTable(
+        ("released traces", "testing users")[: len(columns)],
+        tuple(
+            (words, *("not measurable" if c[name] is None else write(c[name]) for c in columns))
+            for words, name, write in rows
+        ),
     )

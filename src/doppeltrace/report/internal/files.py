@@ -29,7 +29,7 @@ def read_findings(run_dir: str | Path) -> dict[str, Any]:
     folder = Path(run_dir)
     path = folder / FINDINGS
     if not folder.is_dir():
-        raise InputError(f"{folder} is no folder: give the folder of a run (its --out)")
+        raise InputError(f"{folder} is not a folder: give the folder of a run (its --out)")
     try:
         found = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:

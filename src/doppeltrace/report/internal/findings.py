@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from typing import Any
@@ -24,7 +24,7 @@ from doppeltrace.report.internal.flows import (
     strongest_flows,
 )
 from doppeltrace.report.internal.losses import MUCH_LESS, Loss, losses
-from doppeltrace.report.internal.move_rates import Moving, moving
+from doppeltrace.report.internal.move_rates import MoveRates, move_rates
 from doppeltrace.report.internal.population import (
     Population,
     ShownPlaces,
@@ -39,7 +39,7 @@ from doppeltrace.report.internal.visits import VisitFractions, visit_fractions
 from doppeltrace.traces import SyntheticTraces, Traces
 from doppeltrace.utility.summary import Summary
 
-FORMAT = 3
+FORMAT = 4
 """Raised when the page can no longer be made from older findings."""
 
 
@@ -49,21 +49,22 @@ class Findings:
 
     Attributes
     ----------
-    version, account : who made it, and how.
+    version, run : who made it, and how.
     reference : "testing" or "training": the real traces of the page, `reference_users` many.
     replicates : sets of one released trace per user over which scores are averaged.
     slots : (n_slots,) the time of each in words.
     coverage, synthetic_coverage : share of the instants of a day that hold an event.
     places : those on the page; all other parts number places as they stand there.
     comparable : whether real traces are seen often enough to compare stays and moves.
-    moving : when people move.
+    move_rates : when people move.
     losses : utility beside Training and Uniform; empty if nothing was released.
     clusters : None if the model has no factors.
+    audit : what the audit found, as far as it was run: see `audit_section`.
     notes : what must be known beside the scores.
     """
 
     version: str
-    account: RunSummary
+    run: RunSummary
     reference: str
     reference_users: int
     replicates: int
@@ -75,11 +76,12 @@ class Findings:
     population: Population | None
     flows: list[Flow]
     histograms: list[Histogram]
-    moving: Moving
+    move_rates: MoveRates
     visits: list[VisitFractions]
     clusters: list[Cluster] | None
     privacy: Privacy
     losses: list[Loss]
+    audit: Mapping[str, Any] | None
     notes: list[str]
 
     def to_dict(self) -> dict[str, Any]:
@@ -96,10 +98,11 @@ def collect_findings(
     train: Traces,
     test: Traces | None,
     released: SyntheticTraces,
-    account: RunSummary,
+    run: RunSummary,
     score: Scorecard | None = None,
     factors: Factors | None = None,
     plausible: NDArray[np.int64] | None = None,
+    audit: Mapping[str, Any] | None = None,
 ) -> Findings:
     """Look at released traces from all sides.
 
@@ -110,6 +113,7 @@ def collect_findings(
     score : of the released traces against the testing users, or None to compute it here.
     factors : Θ of the model, or None if it has none.
     plausible : (made,) k′ of every trace made, or None if there was no test.
+    audit : what the audit found, as plain values; None if it was not run.
     """
     real = train if test is None else test
     some = bool(np.any(released.locations >= 0))
@@ -122,7 +126,7 @@ def collect_findings(
     made = Summary.of(released)
     seen_share, made_share = coverage(seen), coverage(made)
     comparable = seen_share > MUCH_LESS * made_share
-    when, charts = moving(real, released, train), histograms(seen, made)
+    when, charts = move_rates(real, released, train), histograms(seen, made)
     reference = "training" if test is None else "testing"
     flows = strongest_flows(real, released, len(train.places))
     visits = visit_fractions(seen, made, trained)
@@ -133,7 +137,7 @@ def collect_findings(
     number = {int(place): i for i, place in enumerate(shown)}.__getitem__
     return Findings(
         version=version("doppeltrace"),
-        account=account,
+        run=run,
         reference=reference,
         reference_users=real.n_users,
         replicates=0 if score is None else score.counts.replicates,
@@ -156,15 +160,16 @@ def collect_findings(
             replace(f, origin=number(f.origin), destination=number(f.destination)) for f in flows
         ],
         histograms=charts,
-        moving=when,
+        move_rates=when,
         visits=[replace(v, place=number(v.place)) for v in visits],
         clusters=None
         if counts is None
         else [_renumbered(c, number) for c in clusters(counts, train, shown)],
-        privacy=privacy(train, released, attacked, account, plausible),
+        privacy=privacy(train, released, attacked, run, plausible),
         losses=[]
         if score is None
         else losses(score, charts, when, reference=reference, comparable=comparable),
+        audit=audit,
         notes=[] if score is None else list(score.notes),
     )
 

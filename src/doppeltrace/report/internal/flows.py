@@ -32,7 +32,7 @@ TITLES: Mapping[str, tuple[str, str]] = {
 class Flow:
     """Moves from one place to another, as shares of all moves between different places.
 
-    `real` is None where some users, but fewer than `few.MIN_USERS`, made the move.
+    `real` is None where some users, but fewer than `suppression.MIN_USERS`, made the move.
     """
 
     origin: int
@@ -111,7 +111,9 @@ def strongest_flows(
 
 
 def _look_up(
-    chosen: NDArray[np.int64], keys: NDArray[np.int64], values: NDArray
+    chosen: NDArray[np.int64],
+    keys: NDArray[np.int64],
+    values: NDArray[np.int64] | NDArray[np.bool_],
 ) -> NDArray[np.float64]:
     """Return the values of the chosen keys, 0 of those that do not occur."""
     if len(keys) == 0:
@@ -136,7 +138,9 @@ def coverage(summary: Summary) -> float:
     return float(summary.slots.sum() / max(1, user_days * per_day))
 
 
-def _histogram(name: str, real: NDArray, made: NDArray, unit: float) -> Histogram:
+def _histogram(
+    name: str, real: NDArray[np.int64], made: NDArray[np.int64], unit: float
+) -> Histogram:
     """Put cells of `unit` into at most `MAX_BINS` bins of a round width.
 
     Cells stand for values rounded to them (trips) or for whole numbers (stays, places), so a
@@ -161,7 +165,7 @@ def _histogram(name: str, real: NDArray, made: NDArray, unit: float) -> Histogra
     )
 
 
-def _quantile_cell(counts: NDArray) -> int:
+def _quantile_cell(counts: NDArray[np.int64]) -> int:
     total = counts.sum()
     return int(np.searchsorted(np.cumsum(counts), COVERED * total)) if total else 0
 
@@ -176,14 +180,15 @@ def _round_width(least: float) -> int:
         power *= 10
 
 
-def _binned(counts: NDArray, first: int, width: int, bins: int) -> NDArray[np.float64]:
+def _binned(counts: NDArray[np.int64], first: int, width: int, bins: int) -> NDArray[np.float64]:
     total = counts.sum()
     if total == 0:
         return np.zeros(0)
     cell = np.clip((np.arange(len(counts)) - first) // width, 0, bins - 1)
-    return np.bincount(cell, counts, minlength=bins) / total
+    shares: NDArray[np.float64] = np.bincount(cell, counts, minlength=bins) / total
+    return shares
 
 
-def _mean(counts: NDArray, unit: float) -> float | None:
+def _mean(counts: NDArray[np.int64], unit: float) -> float | None:
     total = counts.sum()
     return float((np.arange(len(counts)) * counts).sum() / total * unit) if total else None

@@ -3,18 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
+from dataclasses import dataclass
 from typing import Any
 
-from doppeltrace.report.figures.words import clock_time, percent, unbroken
+from doppeltrace.report.figures.words import clock_time, percent
 from doppeltrace.report.internal.losses import NO_YARDSTICK, NOT_COMPARABLE, RULES, verdict
 
-WITHOUT_TESTING_USERS = (
-    '<p class="notice">There were no testing users, so the traces are compared with the training '
-    "users they were made from, which looks better than it is; the training users’ own distance "
-    "is 0 here and says nothing. Compare with the report of a run of the same settings with "
-    "<code>--split</code>, which keeps some users apart for an honest score.</p>"
-)
+SPACE = "\N{NO-BREAK SPACE}"
+
+
+@dataclass(frozen=True)
+class LossRow:
+    """A row of the table, all of it in words.
+
+    Attributes
+    ----------
+    plain, label, means : what it is about, the score's name, and both means (or empty).
+    figures : (heading, figure) of the released traces and of what stands beside them.
+    spread : of the first figure, or empty.
+    at : where it is between nearest (0) and farthest (1), in percent; None if that says nothing.
+    beyond : whether it is farther than that.
+    word : the verdict.
+    """
+
+    plain: str
+    label: str
+    means: str
+    figures: tuple[tuple[str, str], ...]
+    spread: str
+    at: float | None
+    beyond: bool
+    word: str
+
+
+@dataclass(frozen=True)
+class LossView:
+    """The table, why some rows have no verdict, and the notes below it."""
+
+    tested: bool
+    rows: tuple[LossRow, ...]
+    reasons: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
 
 
 def reference(found: Mapping[str, Any]) -> str:
@@ -25,35 +54,20 @@ def reference(found: Mapping[str, Any]) -> str:
     return f"the {users} training users"
 
 
-def losses(found: Mapping[str, Any]) -> str:
-    """Return the summary, the table of scores and the rules behind the words."""
+def losses(found: Mapping[str, Any]) -> LossView:
+    """Return the table of scores and the rules behind the words."""
     rows = found["losses"]
-    if not rows:
-        return '<p class="notice">Nothing was released, so there is nothing to score.</p>'
     tested = found["reference"] == "testing"
     meanings = [f"{row['label']}: {row['meaning']}." for row in rows]
-    notes = "".join(
-        f"<li>{escape(unbroken(note))}</li>" for note in (*meanings, *RULES, *found["notes"])
-    )
-    body = "".join(_row(row, tested) for row in rows)
-    return (
-        f"{'' if tested else WITHOUT_TESTING_USERS}{_reasons(rows, found['reference'])}"
-        f"<p>Every figure is a distance from {reference(found)}: smaller is better. "
-        "It means something beside two others: that of the <em>training</em> users, which is what "
-        "real users of another sample get (smoothed traces can come nearer), and that of a "
-        "<em>uniform</em> guess, which knows nothing.</p>"
-        '<div class="wide"><table class="losses"><thead><tr><th scope="col">property</th>'
-        '<th scope="col">synthetic</th><th scope="col">training</th><th scope="col">uniform</th>'
-        '<th scope="col" class="scale-cell"><span class="track-ends">'
-        "<span>nearer</span><span>farther</span></span></th>"
-        '<th scope="col" class="text">verdict</th></tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-        f"<details><summary>About these figures, and the rules behind the words</summary>"
-        f"<ul>{notes}</ul></details>"
+    return LossView(
+        tested=tested,
+        rows=tuple(_row(row, tested) for row in rows),
+        reasons=_reasons(rows, found["reference"]),
+        notes=(*meanings, *RULES, *found["notes"]),
     )
 
 
-def _reasons(rows: Sequence[Mapping[str, Any]], users: str) -> str:
+def _reasons(rows: Sequence[Mapping[str, Any]], users: str) -> tuple[tuple[str, str], ...]:
     """Return why some properties have no yardstick or cannot be compared."""
     reasons = {
         NO_YARDSTICK: f"the training users are hardly nearer to the {users} users than a uniform "
@@ -61,37 +75,29 @@ def _reasons(rows: Sequence[Mapping[str, Any]], users: str) -> str:
         NOT_COMPARABLE: "the real traces have too many gaps",
     }
     words = {row["verdict"] for row in rows}
-    return "".join(
-        f"<p><strong>{word.capitalize()}:</strong> {why}.</p>"
-        for word, why in reasons.items()
-        if word in words
-    )
+    return tuple((f"{w.capitalize()}:", f"{why}.") for w, why in reasons.items() if w in words)
 
 
-def _row(row: Mapping[str, Any], tested: bool) -> str:
-    figures = [_figure(row[name], row["unit"]) for name in ("synthetic", "training", "uniform")]
+def _row(row: Mapping[str, Any], tested: bool) -> LossRow:
+    names = ("synthetic", "training", "uniform")
+    figures = [_figure(row[name], row["unit"]) for name in names]
     if not tested:
         figures[1] = "–"
-    if row["spread"] is not None:
-        figures[0] += f"<small>±&nbsp;{row['spread']:.3f}</small>"
-    cells = "".join(
-        f'<td data-label="{name}">{figure}</td>'
-        for name, figure in zip(("synthetic", "training", "uniform"), figures, strict=True)
-    )
-    lost = row["lost"]
-    track, word = "", escape(row["verdict"])
+    lost, word = row["lost"], row["verdict"]
     if lost is not None:
-        at = min(1.0, max(0.0, lost))
-        beyond = ' class="beyond"' if lost > 1 else ""
-        track = f'<span class="track"><i{beyond} style="left:{at:.1%}"></i></span>'
-        if row["verdict"] != verdict(lost):
+        if word != verdict(lost):
             word += ": the means differ"
         else:
             word += ", worse than uniform" if lost > 1 else ", nearer than training" * (lost < 0)
-    return (
-        f'<tr><th scope="row">{escape(row["plain"])}<small>{escape(row["label"])}</small>'
-        f"{_means(row)}</th>{cells}"
-        f'<td class="scale-cell">{track}</td><td class="text word">{word}</td></tr>'
+    return LossRow(
+        plain=row["plain"],
+        label=row["label"],
+        means=_means(row),
+        figures=tuple(zip(names, figures, strict=True)),
+        spread="" if row["spread"] is None else f"±{SPACE}{row['spread']:.3f}",
+        at=None if lost is None else round(100 * min(1.0, max(0.0, lost)), 1),
+        beyond=lost is not None and lost > 1,
+        word=word,
     )
 
 
@@ -100,18 +106,18 @@ def _means(row: Mapping[str, Any]) -> str:
     if row["real_mean"] is None or row["synthetic_mean"] is None:
         return ""
     real, synthetic = (_mean(row[name], row["unit"]) for name in ("real_mean", "synthetic_mean"))
-    return f'<small class="means">mean {real} real, {synthetic} synthetic</small>'
+    return f"mean {real} real, {synthetic} synthetic"
 
 
 def _mean(x: float, unit: str) -> str:
     if unit == "%":
         return percent(x)
-    return f"{clock_time(x) if unit == 'h' else f'{x:.3g}'}&nbsp;{escape(unit)}"
+    return f"{clock_time(x) if unit == 'h' else f'{x:.3g}'}{SPACE}{unit}"
 
 
 def _figure(x: float | None, unit: str) -> str:
     if x is None:
         return "n/a"
     if unit == "%":
-        return f"{100 * x:.1f}&nbsp;points"
-    return f"{x:.3f}{f'&nbsp;{escape(unit)}' if unit else ''}"
+        return f"{100 * x:.1f}{SPACE}points"
+    return f"{x:.3f}{SPACE}{unit}" if unit else f"{x:.3f}"

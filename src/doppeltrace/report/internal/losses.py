@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from doppeltrace.evaluation.scorecard import Measure, Scorecard
 from doppeltrace.report.figures.words import percent
 from doppeltrace.report.internal.flows import Histogram
-from doppeltrace.report.internal.move_rates import Moving
+from doppeltrace.report.internal.move_rates import MoveRates
 
 PLAIN: Mapping[str, str] = {
     "tp_tv": "Where people are, slot by slot",
@@ -35,7 +35,7 @@ MOVING_KEPT, MOVING_LOST = 0.25, 0.5
 """Bounds of the difference in when people move, as parts of the real mean."""
 MUCH_LESS = 0.5
 """With less than this part of the synthetic events per day, some things cannot be compared."""
-NEED_COVERAGE = ("moving", "stay_emd", "places_per_day_emd")
+NEED_COVERAGE = ("move_rates", "stay_emd", "places_per_day_emd")
 """What traces with gaps cannot show: it depends on how often people are seen."""
 
 WORDS = ("kept", "partly lost", "lost")
@@ -90,7 +90,7 @@ class Loss:
 def losses(
     score: Scorecard,
     histograms: Iterable[Histogram],
-    moving: Moving,
+    rates: MoveRates,
     *,
     reference: str = "testing",
     comparable: bool = True,
@@ -106,7 +106,7 @@ def losses(
     means = {h.name: (h.real_mean, h.synthetic_mean) for h in histograms}
     found = [_loss(m, *means.get(m.name, (None, None)), reference) for m in score.measures]
     first = next((i for i, one in enumerate(found) if one.name in means), len(found))
-    found.insert(first, _moving(moving))
+    found.insert(first, _move_rates(rates))
     return [
         one
         if comparable or one.name not in NEED_COVERAGE
@@ -134,9 +134,9 @@ def _loss(m: Measure, real_mean: float | None, synthetic_mean: float | None, use
     )
 
 
-def _moving(found: Moving) -> Loss:
+def _move_rates(found: MoveRates) -> Loss:
     return Loss(
-        name="moving",
+        name="move_rates",
         label="moves by slot",
         plain="When people move",
         meaning="mean absolute difference of the share of events that are elsewhere than one "
@@ -149,7 +149,7 @@ def _moving(found: Moving) -> Loss:
         lost=None,
         real_mean=found.real_mean,
         synthetic_mean=found.synthetic_mean,
-        verdict=moving_verdict(found),
+        verdict=move_rates_verdict(found),
     )
 
 
@@ -180,7 +180,7 @@ def verdict(
     return word
 
 
-def moving_verdict(found: Moving) -> str:
+def move_rates_verdict(found: MoveRates) -> str:
     """Return the word for the difference in when people move."""
     if found.difference is None or found.training is None or not found.real_mean:
         return NO_YARDSTICK

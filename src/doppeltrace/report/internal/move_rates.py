@@ -13,7 +13,7 @@ from doppeltrace.utility.summary import in_chunks
 
 
 @dataclass(frozen=True)
-class Moving:
+class MoveRates:
     """Shares of events that are elsewhere than their user was one instant before.
 
     Attributes
@@ -34,7 +34,9 @@ class Moving:
     uniform: float | None
 
 
-def moves(traces: Traces | SyntheticTraces) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def moves_per_slot(
+    traces: Traces | SyntheticTraces,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return (n_slots,) events elsewhere than one instant before, and all that follow one."""
     n_slots = traces.clock.n_slots
     moved = seen = np.zeros(n_slots, dtype=np.int64)
@@ -45,13 +47,13 @@ def moves(traces: Traces | SyntheticTraces) -> tuple[NDArray[np.int64], NDArray[
     return moved, seen
 
 
-def moving(real: Traces, made: SyntheticTraces, train: Traces) -> Moving:
+def move_rates(real: Traces, made: SyntheticTraces, train: Traces) -> MoveRates:
     """Compare when people move."""
-    moved, seen = moves(real)
+    moved, seen = moves_per_slot(real)
     share = _shares(moved, seen)
-    synthetic, training = (_shares(*moves(traces)) for traces in (made, train))
+    synthetic, training = (_shares(*moves_per_slot(traces)) for traces in (made, train))
     uniform = np.full(len(share), 1.0 - 1.0 / len(real.places))
-    return Moving(
+    return MoveRates(
         real=plain(share),
         synthetic=plain(synthetic),
         real_mean=_mean(share, seen),
@@ -63,7 +65,8 @@ def moving(real: Traces, made: SyntheticTraces, train: Traces) -> Moving:
 
 
 def _shares(moved: NDArray[np.int64], seen: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.divide(moved, seen, out=np.full(len(seen), np.nan), where=seen > 0)
+    shares = np.full(len(seen), np.nan)
+    return np.divide(moved, seen, out=shares, where=seen > 0)
 
 
 def _mean(values: NDArray[np.float64], weight: NDArray[np.int64]) -> float | None:

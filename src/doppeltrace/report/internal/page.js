@@ -2,7 +2,7 @@
 (() => {
   const found = JSON.parse(document.getElementById("findings").textContent);
   const by = (id) => document.getElementById(id);
-  const { places, population, slots, flows, visits, clusters, moving } = found;
+  const { places, population, slots, flows, visits, clusters, audit } = found;
   const FEW = "fewer than 5 users";
 
   const name = (i) => places.category ? `${places.label[i]} (${places.category[i]})` : places.label[i];
@@ -46,7 +46,7 @@
     const n = places.on_map;
     const real = unpack(population.real, population.scale);
     const synthetic = unpack(population.synthetic, population.scale);
-    const tooFew = unpackBits(population.few);
+    const suppressed = unpackBits(population.suppressed);
     const maps = ["real", "synthetic", "difference"].map((id) => new PlaceMap(by(`map-${id}`), places).addDots(n));
     const slider = by("slot");
     slider.max = slots.length - 1;
@@ -77,7 +77,7 @@
       const slot = Number(slider.value);
       const a = real.subarray(slot * n, (slot + 1) * n), b = synthetic.subarray(slot * n, (slot + 1) * n);
       const d = b.map((share, i) => share - a[i]);
-      const when = slots[slot], few = (i) => tooFew(slot * n + i);
+      const when = slots[slot], few = (i) => suppressed(slot * n + i);
       slider.setAttribute("aria-valuetext", when);
       by("slot-name").textContent = when;
       maps[0].showShares(a, population.drawn, `Map of real events at ${when}. Busiest: ${inWords(a, few)}.`);
@@ -136,23 +136,24 @@
     const both = flows.filter((f) => f.real !== 0 && f.synthetic > 0).length;
     const counted = ["real", "synthetic"].map((kind) => (drawnFlows[kind] ? `the ${drawnFlows[kind]} strongest ${kind} flows` : `no ${kind} flow`)).join(" and ");
     const empty = drawnFlows.real ? "" : " No flow of the real users has enough of them to be drawn.";
-    by("flows-note").textContent = `Drawn are ${counted}; the thickest line stands for ${percent(widest)} of all moves.${empty} Of the ${flows.length} flows in either picture, ${both} occur in both sets.`;
+    by("flows-note").textContent = `The maps show ${counted}; the thickest line stands for ${percent(widest)} of all moves.${empty} Of the ${flows.length} flows in either picture, ${both} occur in both sets.`;
     table(by("flows-table"), ["flow", "real", "synthetic"], flows.map((f) => [`${name(f.origin)} → ${name(f.destination)}`, f.real === null ? FEW : percent(f.real), percent(f.synthetic)]));
   }
 
-  function showMoving() {
-    const known = moving.real.map((share, i) => (share === null && moving.synthetic[i] === null ? -1 : i)).filter((i) => i >= 0);
-    const loss = found.losses.find((row) => row.name === "moving");
-    const words = loss && moving.difference !== null && moving.real_mean > 0
-      ? `On the mean ${percent(moving.real_mean)} real, ${percent(moving.synthetic_mean)} synthetic. The two differ by ${percent(moving.difference).replace("%", "percentage points")} in a slot, ${percent(moving.difference / moving.real_mean)} of the real mean: ${loss.verdict}.`
+  function showMoveRates() {
+    const rates = found.move_rates;
+    const known = rates.real.map((share, i) => (share === null && rates.synthetic[i] === null ? -1 : i)).filter((i) => i >= 0);
+    const loss = found.losses.find((row) => row.name === "move_rates");
+    const words = loss && rates.difference !== null && rates.real_mean > 0
+      ? `On average ${percent(rates.real_mean)} real, ${percent(rates.synthetic_mean)} synthetic. The two differ by ${percent(rates.difference).replace("%", "percentage points")} in a slot, ${percent(rates.difference / rates.real_mean)} of the real mean: ${loss.verdict}.`
       : "There is nothing to compare.";
-    by("moving-note").textContent = words;
+    by("move-rates-note").textContent = words;
     if (!known.length) return;
     const pick = (values) => known.map((i) => values[i] ?? 0);
     const labels = pick(slotTicks());
-    drawn(() => histogram(by("moving-chart"), { labels, real: pick(moving.real), synthetic: loss ? pick(moving.synthetic) : [] },
+    drawn(() => histogram(by("move-rates-chart"), { labels, real: pick(rates.real), synthetic: loss ? pick(rates.synthetic) : [] },
       `Share of the events of each slot at another place than one instant before. ${words} Bars are real, points synthetic.`, { height: 200, bottom: 26 }));
-    table(by("moving-table"), ["slot", "real", "synthetic"], known.map((i) => [slots[i], percent(moving.real[i]), percent(moving.synthetic[i])]));
+    table(by("move-rates-table"), ["slot", "real", "synthetic"], known.map((i) => [slots[i], percent(rates.real[i]), percent(rates.synthetic[i])]));
   }
 
   function showHistograms() {
@@ -251,7 +252,7 @@
     if (m) drawn(() => intervalPicture(by("membership-chart"), { rate: m.advantage, low: m.low, high: m.high, chance: m.chance, chanceHigh: m.chance_high }, `Membership advantage ${percent(m.advantage)}, interval ${percent(m.low)} to ${percent(m.high)}; chance up to ${percent(m.chance_high)}.`));
     reveal("pass_rates", rates.length > 1);
     if (rates.length < 2) return;
-    const most = rates.at(-1)[0], k = found.account.k;
+    const most = rates.at(-1)[0], k = found.run.guarantee.parameters.k;
     drawn(() => {
       const chart = lines(by("pass-chart"), {
         xs: rates.map(([x]) => x), series: [{ name: "synthetic", values: rates.map(([, share]) => share) }],
@@ -272,6 +273,24 @@
     table(by("pass-table"), ["k", "traces that pass"], rates.map(([x, share]) => [x.toLocaleString("en"), percent(share)]));
   }
 
+  // ------------------------------------------------------------------ audit
+  function showAudit() {
+    const { canaries, lira } = audit ?? {};
+    if (canaries && Object.keys(canaries).length) {
+      const rows = Object.entries(canaries).sort((a, b) => b[1].epsilon - a[1].epsilon);
+      const words = rows.map(([label, c]) => `${label}: shown ${percent(c.shown_in)} in, ${percent(c.shown_out)} out, ε at least ${short(c.epsilon, 2)}`).join("; ");
+      drawn(() => pairs(by("canary-chart"), rows.map(([label, c]) => ({ label, from: c.shown_out, to: c.shown_in, note: `ε ≥ ${short(c.epsilon, 2)}` })), `Canaries. ${words}.`));
+    }
+    if (lira?.curve) drawn(() => {
+      const { fpr, tpr, null_tpr: chance } = lira.curve;
+      const chart = lines(by("lira-chart"), {
+        xs: fpr, series: [{ name: "training", values: chance }, { name: "synthetic", values: tpr }], at: (x) => x, most: 1, format: percent,
+      }, `Curve of the attack: AUC ${lira.auc.toFixed(2)}, with shuffled labels ${lira.null_auc.toFixed(2)}. Solid is the attack, dashed is chance.`, { height: 280, bottom: 40, right: 20, widest: 420 });
+      for (const x of [0, 0.25, 0.5, 0.75, 1]) element("text", { x: chart.box.left + x * (chart.box.right - chart.box.left), y: chart.box.bottom + 17, "text-anchor": "middle" }, chart.box.svg, percent(x));
+      element("text", { x: chart.box.right, y: chart.box.height - 4, "text-anchor": "end" }, chart.box.svg, "false alarms");
+    });
+  }
+
   reveal("population", population !== null);
   reveal("flows", flows.length > 0);
   reveal("visits", visits.length > 0 && population !== null);
@@ -282,8 +301,9 @@
     if (clusters !== null) showClusters();
   }
   if (flows.length) showFlows();
-  showMoving();
+  showMoveRates();
   showHistograms();
+  showAudit();
   showPrivacy();
 
   let width = document.documentElement.clientWidth, waiting = null;

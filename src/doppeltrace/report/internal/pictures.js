@@ -141,8 +141,8 @@ function shareLegend(holder, words, scale, most = scale, largest = 9) {
   holder.replaceChildren(`${words}: 0`, swatches, most > scale ? `${percent(scale)} or more` : percent(scale));
 }
 
-function frame(holder, words, { height = 190, left = 44, bottom = 34, top = 12, right = 12 } = {}) {
-  const width = Math.max(260, Math.min(736, holder.clientWidth || 640));
+function frame(holder, words, { height = 190, left = 44, bottom = 34, top = 12, right = 12, widest = 736 } = {}) {
+  const width = Math.max(260, Math.min(widest, holder.clientWidth || 640));
   const svg = picture(holder, width, height, words);
   return { svg, width, height, left, top, right: width - right, bottom: height - bottom };
 }
@@ -198,6 +198,25 @@ function lines(holder, { xs, series, labels, at, most, format }, words, options)
   }
   if (labels) xTicks(box, labels, x, "middle");
   return { box, x, y };
+}
+
+// Two shares per row, joined: hollow where from, filled where to, so that colour is not needed.
+function pairs(holder, rows, words) {
+  const ROW = 46;
+  const box = frame(holder, words, { height: rows.length * ROW + 30, left: 8, bottom: 26, top: 4, right: 24, widest: 480 });
+  const x = (share) => box.left + share * (box.right - box.left);
+  for (const share of [0, 0.25, 0.5, 0.75, 1]) {
+    element("line", { x1: x(share), x2: x(share), y1: box.top, y2: box.bottom, class: "axis" }, box.svg);
+    element("text", { x: x(share), y: box.bottom + 17, "text-anchor": share ? "middle" : "start" }, box.svg, percent(share));
+  }
+  rows.forEach((row, i) => {
+    const y = box.top + i * ROW + 30;
+    element("text", { class: "name", x: box.left + 4, y: y - 13 }, box.svg, row.label);
+    element("text", { x: box.right, y: y - 13, "text-anchor": "end" }, box.svg, row.note);
+    element("line", { class: "stem", x1: x(row.from), x2: x(row.to), y1: y, y2: y }, box.svg);
+    element("circle", { class: "hollow", cx: x(row.from), cy: y, r: 5 }, box.svg);
+    element("circle", { class: "point", cx: x(row.to), cy: y, r: 5 }, box.svg);
+  });
 }
 
 // A rate with its interval, beside what chance gives.

@@ -53,7 +53,8 @@ class Population:
     scale, drawn : the largest share, and the one from which on all are drawn alike: a slot with
         few events has large shares that would leave nothing to see in the others.
     real, synthetic : (slots × places) as `encoding.packed`.
-    few : (slots × places) as `few.bits`: where too few real users are to name a figure.
+    suppressed : (slots × places) as `suppression.bits`: where too few real users are for a
+        figure to be named.
     tp_tv, training, uniform : (slots,) total variation from the real population, over all
         places; of the synthetic traces the scorecard's figures.
     """
@@ -62,7 +63,7 @@ class Population:
     drawn: float
     real: str
     synthetic: str
-    few: str
+    suppressed: str
     tp_tv: list[float]
     training: list[float]
     uniform: list[float]
@@ -141,7 +142,7 @@ def population(
         drawn=_usual_maximum(real, made),
         real=packed(p, scale),
         synthetic=packed(q, scale),
-        few=bits(too_few(users[:, on_map])),
+        suppressed=bits(too_few(users[:, on_map])),
         tp_tv=tp_tv,
         training=tp_tv_per_slot(real, train).tolist(),
         uniform=tp_tv_per_slot(real, np.ones_like(real)).tolist(),
@@ -166,4 +167,5 @@ def _slot_shares(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 
 def _shares(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return (n_places,) the share of all events."""
-    return counts.sum(axis=0) / max(1, counts.sum())
+    shares: NDArray[np.float64] = counts.sum(axis=0) / max(1, counts.sum())
+    return shares

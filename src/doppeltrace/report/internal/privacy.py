@@ -31,7 +31,8 @@ class Privacy:
     ----------
     reidentification, membership : rates with intervals and chance.
     copies, test_copies : shared runs of the released and of the testing traces.
-    pass_rates : (k, share of the traces made with at least k plausible users), rising in k.
+    pass_rates : (k, share of the traces made with at least k plausible users), rising in k;
+        empty where every trace passes at any k for a reason that protects nobody.
     still : share of the released traces whose events are all at one place.
     users : training users.
     longest_possible : events of a synthetic trace.
@@ -51,7 +52,7 @@ def privacy(
     train: Traces,
     made: SyntheticTraces,
     score: Scorecard | None,
-    account: RunSummary,
+    run: RunSummary,
     plausible: NDArray[np.int64] | None,
 ) -> Privacy:
     """Take the scorecard's attacks; without one, run those that need no testing users."""
@@ -62,13 +63,13 @@ def privacy(
         member = test_copied = None
         named = reidentification(train, made) if len(made) else None
         copied = copy_check(train, made) if len(made) else None
-    most = train.n_users if account.counted_all else account.k or 0
+    most = train.n_users if run.counted_all else int(run.guarantee.parameters.get("k", 0))
     return Privacy(
         reidentification=_figures(named),
         membership=_figures(member),
         copies=_figures(copied),
         test_copies=_figures(test_copied),
-        pass_rates=pass_rates(plausible, most),
+        pass_rates=[] if run.guarantee.vacuous else pass_rates(plausible, most),
         still=still_share(made),
         users=train.n_users,
         longest_possible=made.locations.shape[1],

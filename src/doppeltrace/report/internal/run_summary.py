@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from doppeltrace.guarantee import Guarantee
+
 
 @dataclass(frozen=True)
 class RunSummary:
@@ -13,22 +15,19 @@ class RunSummary:
     Attributes
     ----------
     title : what the run was made from.
-    settings, input, effort : name → value, shown as written.
+    model : the model's description, such as "Doppel: Poisson tensor factorization, …".
+    settings, input, effort : words → value, shown as written.
     made, released : traces sampled, and traces in the release.
-    k, eta : parameters of the deniability test, or None if it was not made.
+    guarantee : what the release promises.
     counted_all : whether plausible users were counted beyond k.
-    randomized : whether the test was the randomized one.
-    verifiers : how many users, drawn at random, could vouch for a trace; None means all.
     """
 
     title: str
+    model: str
     settings: Mapping[str, str]
     input: Mapping[str, str]
     effort: Mapping[str, str]
     made: int
     released: int
-    k: int | None
-    eta: float | None
+    guarantee: Guarantee
     counted_all: bool = False
-    randomized: bool = False
-    verifiers: int | None = None

@@ -4,34 +4,39 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from html import escape
+from dataclasses import dataclass
 from typing import Any
 
+from doppeltrace.guarantee import Guarantee
 from doppeltrace.report.figures.words import unbroken
 from doppeltrace.report.internal.losses import NO_YARDSTICK, NOT_COMPARABLE, WORDS
-from doppeltrace.report.internal.verdict import BADGES, GREEN, judge
-from doppeltrace.report.public.publication import MODELS
 
 NAMED_GROUPS = 5
 
 
-def in_short(found: Mapping[str, Any]) -> str:
-    """Return one answer to each of the four questions, as HTML."""
-    verdict = judge(found)
-    named = [r.title.lower() for r in verdict.reasons if r.level == verdict.level != GREEN]
-    safe = verdict.sentence if not named else f"{verdict.sentence[:-1]}: {', '.join(named)}."
-    rows = {
-        "lost": ("What is lost?", _losses(found)),
-        "clusters": ("Which groups are there?", _groups(found)),
-        "made": ("How was it made?", _made(found)),
-    }
-    answers = "".join(
-        f'<dt><a href="#{section}">{question}</a></dt><dd>{answer}</dd>'
-        for section, (question, answer) in rows.items()
-    )
+@dataclass(frozen=True)
+class Line:
+    """A line of an answer: what stands out in it, and the rest."""
+
+    strong: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question, the section that says more, and the answer in short."""
+
+    section: str
+    question: str
+    lines: tuple[Line, ...]
+
+
+def answers(found: Mapping[str, Any]) -> tuple[Answer, ...]:
+    """Return one answer to each question; whether it is safe is the verdict's to say."""
     return (
-        f'<p class="verdict {verdict.level}">{BADGES[verdict.level][0]} {escape(safe)}</p>'
-        f'<dl class="short">{answers}</dl>'
+        Answer("lost", "What is lost?", _losses(found)),
+        Answer("clusters", "Which groups are there?", (Line("", _groups(found)),)),
+        Answer("made", "How was it made?", (_made(found),)),
     )
 
 
@@ -39,17 +44,20 @@ def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}{'' if text.endswith('…') else '.'}"
 
 
-def _losses(found: Mapping[str, Any]) -> str:
+def _losses(found: Mapping[str, Any]) -> tuple[Line, ...]:
     rows = found["losses"]
-    lines = ["Compared with the training users themselves, which looks better than it is."]
-    if found["reference"] == "testing" or not rows:
-        lines = []
+    if not rows:
+        return (Line("", "Nothing was released, so there is nothing to score."),)
+    lines = []
+    if found["reference"] != "testing":
+        words = "Compared with the training users themselves, which looks better than it is."
+        lines.append(Line("", words))
     for word in (*WORDS, NO_YARDSTICK, NOT_COMPARABLE):
         names = together([r["plain"] for r in rows if r["verdict"] == word], rows)
         if names:
             text = "; ".join(name[0].lower() + name[1:] for name in names)
-            lines.append(f"<strong>{word.capitalize()}:</strong> {escape(text)}.")
-    return "<br>".join(lines) or "Nothing was released, so there is nothing to score."
+            lines.append(Line(f"{word.capitalize()}:", f"{text}."))
+    return tuple(lines)
 
 
 def together(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -75,23 +83,29 @@ def _groups(found: Mapping[str, Any]) -> str:
     fate = ", ".join([f"{number if more else 'all'} {word}", *(f"{n} {w}" for w, n in more)])
     names = list(dict.fromkeys(c["name"][0].lower() + c["name"][1:] for c in clusters))
     some = "; ".join(names[:NAMED_GROUPS]) + "; …" * (len(names) > NAMED_GROUPS)
-    return f"{len(clusters)}, which overlap; {fate} in the traces. {escape(_sentence(some))}"
+    return f"{len(clusters)}, which overlap; {fate} in the traces. {_sentence(some)}"
 
 
-def _made(found: Mapping[str, Any]) -> str:
-    account = found["account"]
-    name = account["settings"]["model"]
-    model = MODELS.get(name, name).partition(":")[0]
-    if account["k"] is None:
-        test = "no deniability test was made"
-    else:
-        some = account["released"] < account["made"]
-        test = unbroken(
-            f"{'the others failed' if some else 'all passed'} the deniability test "
-            f"(k = {account['k']:,}, η = {account['eta']:g})"
-        )
-    return (
-        f"<strong>{account['released']:,}</strong> synthetic traces released, of "
-        f"{account['made']:,} that {escape(model)} made from {found['privacy']['users']:,} users; "
-        f"{test}. {found['places']['total']:,} places, {len(found['slots']):,} time slots."
+def _made(found: Mapping[str, Any]) -> Line:
+    run = found["run"]
+    model = run["model"].partition(":")[0]
+    guarantee = Guarantee.from_dict(run["guarantee"])
+    return Line(
+        f"{run['released']:,}",
+        f"synthetic traces released, of {run['made']:,} that {model} made from "
+        f"{found['privacy']['users']:,} users; "
+        f"{_promised(guarantee, all_passed=run['released'] == run['made'])}. "
+        f"{found['places']['total']:,} places, {len(found['slots']):,} time slots.",
     )
+
+
+def _promised(guarantee: Guarantee, *, all_passed: bool) -> str:
+    if guarantee.kind == "none":
+        return "no guarantee"
+    if guarantee.vacuous:
+        return f"{guarantee.title}, which says nothing here"
+    if guarantee.kind == "differential privacy":
+        return unbroken(f"with {guarantee.title}")
+    k, eta = guarantee.parameters["k"], guarantee.parameters["eta"]
+    passed = "all passed" if all_passed else "the others failed"
+    return unbroken(f"{passed} the deniability test (k = {k:,.0f}, η = {eta:g})")

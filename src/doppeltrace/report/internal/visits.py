@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from doppeltrace.report.figures.encoding import plain
 from doppeltrace.report.internal.suppression import MIN_USERS
@@ -22,7 +23,7 @@ class VisitFractions:
     ----------
     place : its number.
     real_users, traces : how many stand behind the two histograms: those with enough events
-        who are not always there. At most `few.MIN_USERS` − 1 where there are too few to show.
+        who are not always there. At most `suppression.MIN_USERS` − 1 where there are too few to show.
     real, synthetic : (24,) shares; empty if there is nobody, or too few real users to show.
     tv : total variation between both, None where VF-TV leaves the place out.
     """
@@ -52,7 +53,7 @@ def visit_fractions(
     return found
 
 
-def _shares(counts: np.ndarray) -> list[float | None]:
+def _shares(counts: NDArray[np.int64]) -> list[float | None]:
     assert len(counts) == BINS
     total = counts.sum()
     return plain(counts / total, 3) if total else []

@@ -10,34 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-MODELS: Mapping[str, str] = {
-    "doppel": "Doppel: Poisson tensor factorization, and a chain along the population's moves",
-    "ppmtf": "PPMTF: Gaussian multiple tensor factorization",
-    "itf": "ITF: two Gaussian tensor factorizations, one of transitions and one of visits",
-    "sgd": "SGD: one transition matrix per time slot for the whole population",
-    "sglt": "SGLT: places exchanged for semantically similar ones",
-    "uniform": "Uniform: every place equally likely at any time",
-}
-
-SETTINGS: Mapping[str, str] = {
-    "alpha": "precision α of the counts",
-    "factors": "factors",
-    "iterations": "training iterations",
-    "shape": "shape of the prior",
-    "rate": "rate of the prior",
-    "min_users": "least users behind a move of the population",
-    "smoothing": "smoothing",
-    "stay": "weight of staying",
-    "most_neighbours": "most neighbours of a place",
-    "jump": "probability of a jump",
-    "copied": "events copied from the input",
-    "clusters": "clusters of places",
-    "removal": "removal",
-    "thinning": "thinning",
-    "merging": "merging",
-    "randomization": "randomization",
-}
-"""Settings that are shown, in words: chosen before the run, never fitted to the input."""
+from doppeltrace.guarantee import Guarantee
 
 
 @dataclass(frozen=True)
@@ -63,46 +36,36 @@ class Publication:
 
 
 @dataclass(frozen=True)
-class Test:
-    """Parameters of the deniability test; `epsilon0` and `delta` belong to the randomized one.
+class Method:
+    """How the traces were made.
 
-    `verifiers` is how many users, drawn at random, were asked; None means all of them.
+    Attributes
+    ----------
+    description : what the model is.
+    settings : (words, value) of settings that were chosen before the run, never fitted to it.
+    guarantee : what the release promises.
     """
 
-    k: int
-    eta: float
-    verifiers: int | None = None
-    epsilon0: float | None = None
-    delta: float | None = None
-
-
-@dataclass(frozen=True)
-class Method:
-    """How the traces were made: the model's name, settings in words, and the test or None."""
-
-    model: str
+    description: str
     settings: tuple[tuple[str, str], ...]
-    test: Test | None
+    guarantee: Guarantee
 
     @classmethod
     def of_manifest(cls, manifest: Mapping[str, Any]) -> Method:
         """Return what may leave of a manifest, which is this and nothing else."""
         model = manifest["model"]
-        test = manifest.get("deniability")
         return cls(
-            model=str(model["name"]),
+            description=str(model["description"]),
             settings=tuple(
-                (words, _number(model[name]))
-                for name, words in SETTINGS.items()
-                if _is_number(model.get(name))
+                (str(words), _shown(value)) for words, value in model["public_settings"].items()
             ),
-            test=None if not test else Test(**{f.name: test.get(f.name) for f in fields(Test)}),
+            guarantee=Guarantee.from_dict(manifest["guarantee"]),
         )
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _number(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:g}" if isinstance(value, float) else str(value)

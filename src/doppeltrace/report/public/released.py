@@ -78,7 +78,7 @@ class ReleasedFigures:
     lat, lng : (n_shown,) degrees of the busiest places, which the maps show.
     shown_share : share of all events at these places.
     periods : parts of the day that have events.
-    moving : hour of the day → share of events in it that are elsewhere than an instant before.
+    move_rates : hour of the day → share of events in it that are elsewhere than an instant before.
     trips, stays : lengths of moves, and durations at one place; None if there are none.
     busiest : (label, share of all events), the busiest first.
     """
@@ -96,7 +96,7 @@ class ReleasedFigures:
     lng: NDArray[np.float64]
     shown_share: float
     periods: tuple[Period, ...]
-    moving: dict[int, float]
+    move_rates: dict[int, float]
     trips: Bars | None
     stays: Bars | None
     busiest: tuple[tuple[str, float], ...]
@@ -128,7 +128,7 @@ class ReleasedFigures:
             lng=places.lng[busy],
             shown_share=float(count[busy].sum() / max(events, 1)),
             periods=_periods(by_hour, busy),
-            moving={h: float(moved[h] / seen[h]) for h in range(24) if seen[h]},
+            move_rates={h: float(moved[h] / seen[h]) for h in range(24) if seen[h]},
             trips=_bars(trips, mobility.KM, TRIP_BINS),
             stays=_bars(stays[1:], traces.clock.instant_seconds / 3600, STAY_BINS, first=1),
             busiest=tuple(

@@ -35,19 +35,22 @@ def aggregate_mobility(traces: Traces) -> tuple[NDArray[np.float64], NDArray[np.
 def _nearness(traces: Traces) -> NDArray[np.float64]:
     lat, lng = traces.places.lat, traces.places.lng
     km = haversine_km(lat[:, None], lng[:, None], lat, lng)
-    return 1 / np.maximum(km, NEAREST_KM) ** 2
+    near: NDArray[np.float64] = 1 / np.maximum(km, NEAREST_KM) ** 2
+    return near
 
 
 def _half_rows(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    return matrix / (2 * matrix.sum(axis=1, keepdims=True))
+    half: NDArray[np.float64] = matrix / (2 * matrix.sum(axis=1, keepdims=True))
+    return half
 
 
 def _stationary(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the distribution that the (positive) matrix leaves as it is, by walking."""
-    now = np.full(len(matrix), 1 / len(matrix))
+    now: NDArray[np.float64] = np.full(len(matrix), 1 / len(matrix))
     for _ in range(MAX_STEPS):
         then = now @ matrix
         if np.abs(then - now).sum() < PRECISION:
             break
         now = then
-    return now / now.sum()
+    now /= now.sum()
+    return now

@@ -109,4 +109,5 @@ def _overlap(seeds: NDArray[np.int32], locations: NDArray[np.int32]) -> NDArray[
     two, of_two = np.unique(row * width + locations.ravel() + 1, return_counts=True)
     _, first, second = np.intersect1d(one, two, assume_unique=True, return_indices=True)
     shared = np.minimum(of_one[first], of_two[second])
-    return np.bincount(one[first] // width, shared, minlength=n) / length
+    overlap: NDArray[np.float64] = np.bincount(one[first] // width, shared, minlength=n) / length
+    return overlap

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -49,12 +50,13 @@ def location_graph(profiles: Profiles) -> NDArray[np.float64]:
     parts = np.zeros((shards, n, n))
     inputs = (profiles.start, profiles.place, profiles.probability, profiles.unseen)
     run(lambda shard: kernels.add_pairs(*inputs, shard, shards, parts[shard]), shards)
-    weights = parts.sum(axis=0)
+    weights: NDArray[np.float64] = parts.sum(axis=0)
     weights += weights.T
     users = int(np.count_nonzero(np.diff(profiles.start)))
     seen = np.bincount(profiles.place, profiles.probability - profiles.unseen, minlength=n)
     weights[np.diag_indices(n)] += seen + users * profiles.unseen
-    return weights + FLOOR * weights.mean()
+    weights += FLOOR * weights.mean()
+    return weights
 
 
 def partition(weights: NDArray[np.float64], clusters: int, seed: int) -> NDArray[np.int64]:
@@ -95,10 +97,11 @@ def _spectral(weights: NDArray[np.float64], clusters: int) -> NDArray[np.int64]:
         _, vectors = scipy.sparse.linalg.eigsh(normalized, k=clusters, v0=1 / scale)
     _, pivot = scipy.linalg.qr(vectors.T, pivoting=True, mode="r")
     left, _, right = scipy.linalg.svd(vectors[pivot[:clusters]].T)
-    return np.argmax(np.abs(vectors @ (left @ right)), axis=1)
+    labels: NDArray[np.int64] = np.argmax(np.abs(vectors @ (left @ right)), axis=1)
+    return labels
 
 
-_known: WeakKeyDictionary[Traces, dict[tuple, NDArray]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Traces, dict[tuple[object, ...], NDArray[Any]]] = WeakKeyDictionary()
 
 
 def semantic_labels(

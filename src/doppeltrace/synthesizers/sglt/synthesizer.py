@@ -76,7 +76,7 @@ class SGLT(Synthesizer):
     @property
     def labels_(self) -> NDArray[np.int64]:
         """(n_places,) semantic cluster of each place; raises `NotFittedError` before `fit`."""
-        self.train  # noqa: B018  (raises before fit)
+        self._known()
         return self._labels
 
     def _fit(self, traces: Traces, callback: Callback) -> None:

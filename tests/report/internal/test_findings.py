@@ -8,12 +8,12 @@ import pytest
 
 import doppeltrace as dt
 from doppeltrace.report.figures.encoding import unpacked
-from doppeltrace.report.internal import suppression as few
+from doppeltrace.report.internal import suppression
 from doppeltrace.report.internal.files import FINDINGS, PAGE, internal_files, read_findings
 from doppeltrace.report.internal.findings import collect_findings
 from doppeltrace.utility.population import distributions, slot_counts
 from doppeltrace.utility.visit_fractions import fraction_counts, vf_tv
-from report_run import an_account
+from report_run import a_summary
 
 
 def test_the_map_shows_the_shares_and_the_scorecards_figures(small_run, found):
@@ -48,13 +48,13 @@ def test_visit_fractions_by_place(small_run, found):
         fraction_counts(t)
         for t in (small_run.test, small_run.released.as_traces(), small_run.train)
     )
-    shown = [one for one in found.visits if one.real_users >= few.MIN_USERS]
+    shown = [one for one in found.visits if one.real_users >= suppression.MIN_USERS]
     assert 0 < len(shown) < len(found.visits)
     for one in found.visits:
         place = [int(found.places.label[one.place])]
         assert one.traces == made[place].sum()
         if one not in shown:
-            assert one.real == [] and one.tv is None and real[place].sum() < few.MIN_USERS
+            assert one.real == [] and one.tv is None and real[place].sum() < suppression.MIN_USERS
             continue
         assert one.real_users == real[place].sum()
         assert one.real == pytest.approx(real[place[0]] / real[place[0]].sum(), abs=1e-3)
@@ -62,7 +62,7 @@ def test_visit_fractions_by_place(small_run, found):
 
 
 def test_losses_repeat_the_scorecard(small_run, found):
-    scored = [loss for loss in found.losses if loss.name != "moving"]
+    scored = [loss for loss in found.losses if loss.name != "move_rates"]
     assert len(scored) == len(found.losses) - 1
     for loss, measure in zip(scored, small_run.score.measures, strict=True):
         assert loss.synthetic == measure.mean and loss.uniform == measure.uniform
@@ -92,11 +92,11 @@ def test_without_testing_users_the_training_users_are_compared_with(small_run):
 def test_means_stand_beside_the_scores(found):
     means = {h.name: (h.real_mean, h.synthetic_mean) for h in found.histograms}
     for loss in found.losses:
-        if loss.name != "moving":
+        if loss.name != "move_rates":
             assert (loss.real_mean, loss.synthetic_mean) == means.get(loss.name, (None, None))
-    moved = next(loss for loss in found.losses if loss.name == "moving")
-    assert moved.real_mean == found.moving.real_mean
-    assert moved.synthetic == found.moving.difference > found.moving.training
+    moved = next(loss for loss in found.losses if loss.name == "move_rates")
+    assert moved.real_mean == found.move_rates.real_mean
+    assert moved.synthetic == found.move_rates.difference > found.move_rates.training
 
 
 def test_real_flows_of_few_users_are_nowhere(small_run, found):
@@ -107,9 +107,9 @@ def test_real_flows_of_few_users_are_nowhere(small_run, found):
         made_by.setdefault(tuple(pair), set()).add(who)
     label = [int(x) for x in found.places.label]
     users = [len(made_by.get((label[f.origin], label[f.destination]), ())) for f in found.flows]
-    assert n_places == len(label) and min(users) < few.MIN_USERS <= max(users)
+    assert n_places == len(label) and min(users) < suppression.MIN_USERS <= max(users)
     for flow, number in zip(found.flows, users, strict=True):
-        assert (flow.real is None) == (0 < number < few.MIN_USERS)
+        assert (flow.real is None) == (0 < number < suppression.MIN_USERS)
         assert (flow.real == 0) == (number == 0)
 
 
@@ -166,7 +166,7 @@ def test_its_size_does_not_grow_with_users():
         score = dt.evaluate(train=train, test=test, synthetic=released, attacks=False)
         files = internal_files(
             collect_findings(
-                train=train, test=test, released=released, account=an_account(), score=score
+                train=train, test=test, released=released, run=a_summary(), score=score
             )
         )
         sizes.append(len(files[PAGE]))

@@ -1,12 +1,14 @@
 """The four answers at the top of the page."""
 
-import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from doppeltrace.report.internal.summary_section import in_short, together
+from doppeltrace.report.internal.summary_section import answers as page_answers
+from doppeltrace.report.internal.summary_section import together
+from doppeltrace.report.internal.verdict import judge
+from report_run import UNTESTED, VACUOUS, differential
 
 
 @pytest.fixture(scope="module")
@@ -15,17 +17,20 @@ def values(found):
 
 
 def answers(values):
-    """Return the four answers as text, without markup."""
-    verdict, *rows = re.findall(r"<p[^>]*>(.*?)</p>|<dd>(.*?)</dd>", in_short(values))
-    return [re.sub("<[^>]*>", "", "".join(x)).replace("\u00a0", " ") for x in (verdict, *rows)]
+    """Return the four answers as text."""
+    rows = [
+        " ".join(f"{line.strong} {line.text}".strip() for line in answer.lines)
+        for answer in page_answers(values)
+    ]
+    return [text.replace("\u00a0", " ") for text in (judge(values).headline, *rows)]
 
 
 def test_what_must_be_weighed_is_named(values):
     assert len(answers(values)) == 4
     none = {**values, "privacy": {**values["privacy"], "membership": None}}
     assert "marked “look”: " in answers(none)[0] and "membership not measured" in answers(none)[0]
-    untested = {**values, "account": {**values["account"], "k": None}}
-    assert answers(untested)[0] == "✕ Do not publish these traces as they are: deniability test."
+    untested = {**values, "run": {**values["run"], "guarantee": UNTESTED.to_dict()}}
+    assert answers(untested)[0] == "Do not publish these traces as they are: no guarantee."
 
 
 def test_every_property_stands_in_one_list(values):
@@ -55,21 +60,26 @@ def test_groups(values):
 
 
 def test_how_it_was_made(values, small_run):
-    account = values["account"]
+    run = values["run"]
     assert answers(values)[3] == (
-        f"{account['released']} synthetic traces released, of 240 that Doppel made from 120 "
+        f"{run['released']} synthetic traces released, of 240 that Doppel made from 120 "
         "users; the others failed the deniability test (k = 10, η = 1). 36 places, 36 time slots."
     )
-    all_passed = {**values, "account": {**account, "made": account["released"]}}
+    all_passed = {**values, "run": {**run, "made": run["released"]}}
     assert "; all passed the deniability test (k = 10" in answers(all_passed)[3]
-    untested = {**values, "account": {**account, "k": None}}
-    assert "; no deniability test was made." in answers(untested)[3]
+    for guarantee, words in (
+        (UNTESTED, "; no guarantee. 36 places"),
+        (VACUOUS, "deniability, which says nothing here. 36 places"),
+        (differential(1.0), "; with ε = 1. 36 places"),
+    ):
+        told = {**values, "run": {**run, "guarantee": guarantee.to_dict()}}
+        assert words in answers(told)[3]
 
 
 def test_nothing_released(small_run):
-    account = replace(small_run.find().account, released=0)
+    summary = replace(small_run.find().run, released=0)
     nothing = small_run.released.select(np.zeros(0, dtype=int))
-    found = small_run.find(released=nothing, score=None, account=account)
+    found = small_run.find(released=nothing, score=None, run=summary)
     verdict, lost, groups, _ = answers(found.to_dict())
-    assert verdict.startswith("! There is nothing to publish")
+    assert verdict.startswith("There is nothing to publish")
     assert "nothing to score" in lost and "nothing to compare" in groups

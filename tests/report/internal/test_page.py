@@ -10,7 +10,8 @@ import pytest
 
 import doppeltrace as dt
 from doppeltrace.report.internal import losses
-from doppeltrace.report.internal.page import render
+from doppeltrace.report.internal import page as pages
+from report_run import UNTESTED
 
 EVIL = "</script><script>alert(1)</script><b>&amp;"
 
@@ -20,6 +21,11 @@ def findings_in(page):
         r'<script type="application/json" id="findings">(.*?)</script>', page, flags=re.DOTALL
     )
     return json.loads(text)
+
+
+def render(values):
+    """Return the page with its lines joined."""
+    return re.sub(r"[ \n]+", " ", pages.render(values))
 
 
 class Structure(HTMLParser):
@@ -42,16 +48,18 @@ def page(found):
 def test_figures_and_escaping(page, found):
     assert "<b>A" not in page and "Traces of &lt;b&gt;A &amp; B&lt;/b&gt;" in page
     assert "<i>city" not in page
-    assert f"<strong>{found.account.released}</strong> synthetic traces released" in page
+    assert f"<strong>{found.run.released}</strong> synthetic traces released" in page
     assert "Is it safe to publish?" in page and "What is lost?" in page
-    assert not re.search(r"\$[a-z_]+\b", re.sub(r"<script>.*", "", page, flags=re.DOTALL))
+    assert "{{" not in page and "{%" not in page
+    assert "Doppel: factors &amp; &lt;u&gt;flows" in page and "<u>" not in page
+    assert "Nothing of &lt;i&gt;many" in page
     for loss in found.losses:
-        figure = f"{100 * loss.synthetic:.1f}&nbsp;points" if loss.unit == "%" else loss.synthetic
+        figure = f"{100 * loss.synthetic:.1f}\u00a0points" if loss.unit == "%" else loss.synthetic
         assert loss.plain in page
         assert (figure if loss.unit == "%" else f"{figure:.3f}") in page
     reach = next(loss for loss in found.losses if loss.name == "gyration_emd")
     assert (
-        f"mean {reach.real_mean:.3g}&nbsp;km real, {reach.synthetic_mean:.3g}&nbsp;km synthetic"
+        f"mean {reach.real_mean:.3g}\u00a0km real, {reach.synthetic_mean:.3g}\u00a0km synthetic"
     ) in page
     assert "the larger mean exceeds the smaller by more than 25\u00a0%" in page
 
@@ -78,7 +86,7 @@ def test_names_of_places_stay_text(small_run):
 
 def test_it_says_that_it_is_internal_and_what_pd_does_not_promise(page):
     assert "Internal: do not publish" in page
-    assert "no differential privacy" in page
+    assert "It is not differential privacy." in page
 
 
 def test_it_needs_nothing_else(page):
@@ -107,9 +115,9 @@ def test_headings_labels_and_targets(page):
 
 
 def test_without_testing_users_factors_or_test(small_run):
-    account = replace(small_run.find().account, k=None, eta=None)
+    summary = replace(small_run.find().run, guarantee=UNTESTED)
     page = render(
-        small_run.find(test=None, score=None, factors=None, plausible=None, account=account)
+        small_run.find(test=None, score=None, factors=None, plausible=None, run=summary)
         .to_dict()
     )  # fmt: skip
     assert "report of a run of the same settings with" in page and "training users" in page
@@ -120,16 +128,16 @@ def test_without_testing_users_factors_or_test(small_run):
 
 
 def test_with_nothing_released(small_run):
-    account = replace(small_run.find().account, released=0)
+    summary = replace(small_run.find().run, released=0)
     nothing = small_run.released.select(np.zeros(0, dtype=int))
-    page = render(small_run.find(released=nothing, score=None, account=account).to_dict())
+    page = render(small_run.find(released=nothing, score=None, run=summary).to_dict())
     assert "There is nothing to publish" in page and "nothing to score" in page
 
 
 def test_a_test_that_stopped_counting_says_so(small_run):
-    account = replace(small_run.find().account, counted_all=False)
-    found = small_run.find(account=account)
-    assert found.privacy.pass_rates[-1][0] == account.k
+    summary = replace(small_run.find().run, counted_all=False)
+    found = small_run.find(run=summary)
+    assert found.privacy.pass_rates[-1][0] == 10
     assert "--count-all" in render(found.to_dict())
 
 
@@ -150,7 +158,7 @@ def test_gaps_in_the_real_traces_make_stays_incomparable(small_run):
     found = small_run.find(test=test, score=None)
     assert not found.comparable
     assert {x.name for x in found.losses if x.verdict == losses.NOT_COMPARABLE} == {
-        "moving", "stay_emd", "places_per_day_emd",
+        "move_rates", "stay_emd", "places_per_day_emd",
     }  # fmt: skip
     page = render(found.to_dict())
     assert "Not comparable:</strong> when people move; how long people stay;" in page
@@ -171,7 +179,7 @@ def test_a_word_that_the_means_decide_says_so(found):
     row |= {"lost": 0.1, "real_mean": 7.57, "synthetic_mean": 3.38, "verdict": "lost"}
     page = render(values)
     assert "lost: the means differ" in page
-    assert "mean 7.57&nbsp;places real, 3.38&nbsp;places synthetic" in page
+    assert "mean 7.57\u00a0places real, 3.38\u00a0places synthetic" in page
     row |= {"synthetic_mean": 7.5, "verdict": "kept"}
     assert "lost: the means differ" not in render(values)
 

@@ -1,4 +1,4 @@
-"""Places of few people: merged before the training, and looked for before the release."""
+"""What is done to the input before anything is learned, and looked for before anything leaves."""
 
 from __future__ import annotations
 
@@ -6,23 +6,29 @@ from doppeltrace.audit.level0 import MIN_USERS, Level0, level0
 from doppeltrace.errors import ReleaseBlockedError
 from doppeltrace.pipeline.settings import RunSettings
 from doppeltrace.progress import Monitor
-from doppeltrace.safeguards.rare_places import SuppressionRecord, suppress
+from doppeltrace.safeguards.protect import Protected, protect
 from doppeltrace.traces import SyntheticTraces, Traces
 
 
-def merge_rare_places(
+def protect_input(
     train: Traces, test: Traces | None, settings: RunSettings, monitor: Monitor
-) -> tuple[Traces, Traces | None, SuppressionRecord | None]:
-    """Merge places of few people into their neighbours, and say what that changed."""
+) -> Protected:
+    """Bound what a user contributes, merge places of few people, and say what that changed."""
+    done = protect(
+        train,
+        test,
+        min_users=settings.min_users,
+        max_events=settings.max_events,
+        seed=settings.seed,
+    )
+    for words in done.words:
+        monitor.say(f"  {words}")
     if settings.min_users == 1:
         monitor.warn(
             "places of few people are not merged: whoever is alone at a place can be recognised "
             "by it, whatever the deniability test says"
         )
-        return train, test, None
-    merged = suppress(train, test, min_users=settings.min_users)
-    monitor.say(f"  {merged.record.words}")
-    return merged.train, merged.test, merged.record
+    return done
 
 
 def check_release(

@@ -1,0 +1,98 @@
+"""What the first look decides: the style of the data, the clips, and how many users there are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from doppeltrace.crowd.ledger import Ledger
+from doppeltrace.crowd.public import PublicInputs
+from doppeltrace.crowd.statistics import FIRST_LOOK, NORM_BINS, Clips, Style
+
+DENSE_SHARE = 0.5
+"""Share of events that follow another one instant before, from which on data are dense."""
+
+_EDGES = 2.0 ** ((np.arange(NORM_BINS) - 2) * 0.5)
+_TYPICAL_SHARE = 0.15  # of ρ, for the noise that a clip is weighed against
+_NOISE_WEIGHT = 0.4 / 3  # how much of the noise survives the shrinkage, roughly
+
+
+@dataclass(frozen=True, eq=False)
+class FirstLook:
+    """Noisy answers of the first pass.
+
+    Attributes
+    ----------
+    users : noisy number of users with an event, at least 1.
+    style, clips : chosen from noisy numbers.
+    events_per_day : (T,) weights of 1 … T events on a day, sum 1.
+    repeats : mean square over mean of one user's visits per slot and group.
+    """
+
+    users: float
+    style: Style
+    clips: Clips
+    events_per_day: NDArray[np.float64]
+    repeats: float
+
+
+def release_first_look(
+    ledger: Ledger, vector: NDArray[np.int64], public: PublicInputs, style: Style | None
+) -> FirstLook:
+    """Add noise to the first pass and decide."""
+    cuts = np.cumsum([1, 1, NORM_BINS, NORM_BINS])
+    answers = [
+        ledger.release(name, total, 1.0, share)
+        for (name, share), total in zip(FIRST_LOOK.items(), np.split(vector, cuts), strict=True)
+    ]
+    users = max(float(answers[0][0][0]), 1.0)
+    if style is None:
+        style = "dense" if answers[1][0][0] >= DENSE_SHARE * users else "checkins"
+    unit = 0.0 if math.isinf(ledger.rho) else 1 / math.sqrt(2 * ledger.rho * _TYPICAL_SHARE)
+    cells = public.n_slots * public.n_places
+    n_flows = (int(public.levels[-1].max()) + 1) ** 2
+    visits = choose_clip(*answers[2], cells, unit)
+    moves = choose_clip(*answers[3], n_flows, unit)
+    return FirstLook(
+        users=users,
+        style=style,
+        clips=Clips(visits, moves),
+        events_per_day=_histogram(*answers[4]),
+        repeats=_repeats(answers[2][0], visits, style),
+    )
+
+
+def choose_clip(norms: NDArray[np.float64], sigma: float, cells: int, unit: float) -> float:
+    """Return the clip that balances noise against what it cuts off.
+
+    norms : noisy histogram of users' norms; unit : σ of a table with clip 1.
+    """
+    weight = np.where(norms > 2 * sigma, norms, 0.0)
+    if weight.sum() <= 0:
+        return float(_EDGES[NORM_BINS // 4])
+    whole = (weight * _EDGES).sum()
+    kept = np.array([(weight * np.minimum(_EDGES, clip)).sum() for clip in _EDGES])
+    loss = _NOISE_WEIGHT * unit * _EDGES * cells / kept + (1 - kept / whole)
+    return float(_EDGES[int(np.argmin(loss))])
+
+
+def _histogram(value: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
+    """Return weights of a noisy histogram, where noise alone counts as nothing."""
+    weight = np.where(value > 2 * sigma, value, 0.0)
+    if weight.sum() <= 0:
+        weight = np.zeros_like(value)
+        weight[-1] = 1.0
+    return weight / weight.sum()
+
+
+def _repeats(norms: NDArray[np.float64], clip: float, style: Style) -> float:
+    """Return about how often one user counts in one cell: 1 where a day is seen once."""
+    if style == "dense":
+        return 1.0
+    weight = np.maximum(norms, 0.0)
+    square = (weight * (np.minimum(_EDGES, clip) / 2**0.25) ** 2).sum()
+    first = (weight * np.minimum(_EDGES, clip)).sum()
+    return float(max(1.0, square / max(first, 1e-9)))

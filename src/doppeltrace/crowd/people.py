@@ -1,0 +1,140 @@
+"""From noisy statistics to new people: post-processing only, no traces in here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from doppeltrace import streams
+from doppeltrace.crowd.chain import Chain
+from doppeltrace.crowd.days import fit_days
+from doppeltrace.crowd.graph import MoveGraph
+from doppeltrace.crowd.measure import NoisyStatistics
+from doppeltrace.crowd.moves import population_moves
+from doppeltrace.crowd.population import population
+from doppeltrace.crowd.public import PublicInputs
+from doppeltrace.crowd.rhythm import rhythm
+from doppeltrace.crowd.sampler import DayFactors, Presence, Sampler
+from doppeltrace.crowd.scaling import Targets, fit_chain
+from doppeltrace.crowd.statistics import classes, n_headings, radius_scale
+from doppeltrace.crowd.types import Types, fit_types
+from doppeltrace.progress import Callback
+
+Wide = NDArray[np.float64]
+
+MAX_KINDS = 32
+"""Kinds of people (type and mobility class) in the chain at most."""
+MIN_KIND = 0.002
+"""Share of the people below which a kind is left out."""
+
+
+@dataclass(frozen=True, eq=False)
+class Crowd:
+    """A fitted chain with what chooses among its traces."""
+
+    chain: Chain
+    presence: Presence
+    factors: DayFactors
+
+
+def make_crowd(
+    noisy: NoisyStatistics,
+    public: PublicInputs,
+    *,
+    types: int,
+    candidates: int,
+    seed: int,
+    callback: Callback,
+) -> Crowd:
+    """Return the crowd that agrees with the statistics."""
+    style, tables = noisy.first.style, noisy.tables
+    n_classes = len(classes(style)) + 1
+    visits = population(tables, public, noisy.first.repeats)
+    graph = MoveGraph.of(public, n_headings(style))
+    moves = population_moves(tables, visits, graph, public)
+    steps, class_weight = rhythm(tables, public.slots)
+    found = fit_types(
+        tables["types"], public, n_classes, types, streams.generator(seed, "crowd types")
+    )
+    weight, mobility, share = _kinds(found, class_weight)
+    per_instant = (visits / visits.sum(axis=1, keepdims=True))[public.slots]
+    targets = Targets(per_instant, moves, steps, weight, mobility, share, _turns(noisy))
+    chain = fit_chain(targets, public, callback)
+    presence = _presence(visits, noisy, public)
+    factors = DayFactors.none(public.n_instants, public.n_places)
+    if "days" in tables and candidates > 1:
+        factors = fit_days(
+            tables,
+            per_instant,
+            Sampler(chain),
+            presence,
+            public,
+            candidates=candidates,
+            key=streams.key(seed, "crowd candidates"),
+        )
+    return Crowd(chain, presence, factors)
+
+
+def _kinds(types: Types, class_weight: Wide) -> tuple[Wide, NDArray[np.int64], Wide]:
+    """Return (K,) weights and classes, and (P, G, K) shares, of type × class; rare ones go."""
+    pair = types.weight * types.mobility  # (Q, types)
+    pair = pair * (class_weight / np.maximum(pair.sum(axis=1), 1e-9))[:, None]
+    pair /= pair.sum()
+    smallest = np.sort(pair.ravel())[::-1][min(MAX_KINDS, pair.size) - 1]
+    keep = (pair >= max(MIN_KIND, smallest)) | (pair == pair.max())
+    mobility, kind = np.nonzero(keep)
+    weight = pair[keep] / pair[keep].sum()
+    return weight, mobility.astype(np.int64), types.share[:, :, kind]
+
+
+def _turns(noisy: NoisyStatistics) -> Wide:
+    """Return (H,) shares of turns; equal where noise hides them."""
+    style = noisy.first.style
+    n = n_headings(style)
+    even = np.full(n, 1 / n)
+    if "turns" not in noisy.tables:
+        return even
+    value, sigma = noisy.tables["turns"]
+    positive = np.maximum(value, 0.0)
+    if positive.sum() <= max(10 * sigma, 1.0):
+        return even
+    return 0.98 * positive / positive.sum() + 0.02 * even
+
+
+def _presence(visits: Wide, noisy: NoisyStatistics, public: PublicInputs) -> Presence:
+    """Return when a day has events: how many, and at which instants rather than others."""
+    of_slot = visits.sum(axis=1) / np.maximum(np.bincount(public.slots), 1)
+    often = of_slot[public.slots]
+    return Presence(noisy.first.events_per_day, often / often.max())
+
+
+def draw(
+    crowd: Crowd,
+    sampler: Sampler,
+    public: PublicInputs,
+    n_traces: int,
+    length: int,
+    *,
+    candidates: int,
+    gaps: bool,
+    seed: int,
+) -> NDArray[np.int32]:
+    """Return (n_traces, length) places of new people, −1 where there is no event.
+
+    A trace longer than the clock's cycle has days of one kind of people, each drawn afresh.
+    """
+    days = -(-length // public.n_instants)
+    traces = sampler.draw(
+        n_traces,
+        days,
+        crowd.presence,
+        crowd.factors,
+        public.points,
+        radius_scale(public),
+        candidates=candidates,
+        gaps=gaps,
+        key=streams.key(seed, "crowd synthesis"),
+    )
+    return np.ascontiguousarray(traces[:, :length])

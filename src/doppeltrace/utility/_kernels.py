@@ -1,0 +1,146 @@
+"""Kernels that walk through every user's events once and count days and groups.
+
+A user's events are offsets[n] … offsets[n + 1] − 1, ordered by time. Scratch of one entry per
+place is cleared after each day or user through the events that set it.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+DAY = 86_400
+
+
+@njit(cache=True, nogil=True)
+def count_days(
+    offsets,
+    location,
+    instant,
+    n_places,
+    day_second,
+    instant_seconds,
+    area,
+    part_of_hour,
+    entropy_cells,
+    share_cells,
+    places,
+    moves,
+    events,
+    top,
+    gaps,
+    entropy,
+    back,
+    closed,
+    flows,
+):
+    """Add every user's days to the histograms and counts; return the number of user-days.
+
+    area : (n_places,) int64; part_of_hour : (24,) int64.
+    entropy_cells, share_cells : histogram cells per bit, and of a share of 1.
+    places, moves, events, gaps : counts per whole number (gaps in instants).
+    top, entropy : counts per cell of the top place's share, and of bits.
+    back, closed : (2,) those it is true of, and all. flows : (parts, areas, areas).
+    """
+    count = np.zeros(n_places, np.int32)
+    n_days = 0
+    for user in range(len(offsets) - 1):
+        begin, end = offsets[user], offsets[user + 1]
+        if begin == end:
+            continue
+        first = begin
+        while first < end:
+            day = (day_second + np.int64(instant[first]) * instant_seconds) // DAY
+            n_days += 1
+            distinct, moved, most = 0, 0, 0
+            before = np.int64(-1)  # where the person was before the last move
+            e = first
+            while e < end:
+                second = day_second + np.int64(instant[e]) * instant_seconds
+                if second // DAY != day:
+                    break
+                here = location[e]
+                if count[here] == 0:
+                    distinct += 1
+                count[here] += 1
+                most = max(most, count[here])
+                if e > first:
+                    there = location[e - 1]
+                    gaps[instant[e] - instant[e - 1]] += 1
+                    if here != there:
+                        moved += 1
+                        if before >= 0:
+                            back[1] += 1
+                            if here == before:
+                                back[0] += 1
+                        before = there
+                        if area[here] != area[there]:
+                            part = part_of_hour[second % DAY // 3600]
+                            flows[part, area[there], area[here]] += 1
+                e += 1
+            seen = e - first
+            places[distinct] += 1
+            moves[moved] += 1
+            events[seen] += 1
+            if seen >= 2:
+                top[int(np.rint(share_cells * most / seen))] += 1
+                closed[1] += 1
+                if location[first] == location[e - 1]:
+                    closed[0] += 1
+            for i in range(first, e):
+                count[location[i]] = 0
+            first = e
+        total = end - begin
+        if total >= 2:
+            for i in range(begin, end):
+                count[location[i]] += 1
+            weighted = 0.0
+            for i in range(begin, end):
+                c = count[location[i]]
+                if c > 0:
+                    weighted += c * math.log2(c)
+                    count[location[i]] = 0
+            bits = math.log2(total) - weighted / total
+            entropy[int(np.rint(entropy_cells * bits))] += 1
+    return n_days
+
+
+@njit(cache=True, nogil=True)
+def profiles(offsets, location, part, area, n_areas, out):
+    """Fill `out` (n_users, parts · areas) with √ of the share of a user's events in each."""
+    for user in range(len(offsets) - 1):
+        begin, end = offsets[user], offsets[user + 1]
+        for e in range(begin, end):
+            out[user, part[e] * n_areas + area[location[e]]] += 1.0
+        if end > begin:
+            for d in range(out.shape[1]):
+                out[user, d] = math.sqrt(out[user, d] / (end - begin))
+
+
+@njit(cache=True, nogil=True)
+def count_groups(offsets, location, part, area, n_areas, centres, sizes, events):
+    """Give every user to the group with the nearest centre and count its events there.
+
+    part : (n_events,) int64; centres : (groups, parts · areas) float64 of unit length.
+    sizes : (groups,) users; events : (groups, parts, n_places). A tie goes to the lower group.
+    """
+    n_groups, n_dimensions = centres.shape
+    profile = np.zeros(n_dimensions)
+    for user in range(len(offsets) - 1):
+        begin, end = offsets[user], offsets[user + 1]
+        if begin == end:
+            continue
+        for e in range(begin, end):
+            profile[part[e] * n_areas + area[location[e]]] += 1.0
+        best, nearest = -1.0, 0
+        for group in range(n_groups):
+            affinity = 0.0
+            for d in range(n_dimensions):
+                if profile[d] > 0.0:
+                    affinity += math.sqrt(profile[d]) * centres[group, d]
+            if affinity > best * (1.0 + 1e-12):
+                best, nearest = affinity, group
+        sizes[nearest] += 1
+        for e in range(begin, end):
+            events[nearest, part[e], location[e]] += 1
+            profile[part[e] * n_areas + area[location[e]]] = 0.0
