@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import signal
 from importlib import import_module
 from importlib.metadata import version
 from typing import Annotated, Any, NamedTuple
@@ -13,8 +12,8 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from doppeltrace.cli import leave_at_once
 from doppeltrace.cli.console import BAD_INPUT, BLOCKED, INTERRUPTED, fail, results
+from doppeltrace.cli.signals import while_working
 from doppeltrace.cli.wording import told
 from doppeltrace.errors import DoppeltraceError, ReleaseBlockedError
 
@@ -117,8 +116,7 @@ def load(name: str) -> Any:
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     alone.command(name, cls=Command, context_settings=CONTEXT)(function)
     command = typer.main.get_command(alone)
-    if signal.getsignal(signal.SIGINT) is leave_at_once:  # from now on there is work to clear up
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    while_working()
     return command
 
 
@@ -162,5 +160,6 @@ def _doppeltrace(
 
     Exit status: 0 done; 2 something must be changed (one line says what;
     nothing was written); 3 the release was held back, since it would give
-    places of few people away (nothing was written); 130 interrupted.
+    places of few people away (nothing was written); 130 interrupted, 143
+    ended by a signal.
     """
