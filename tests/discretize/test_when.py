@@ -118,7 +118,7 @@ def test_iso_text_round_trips(moment):
 )
 def test_an_instant_contains_its_time(moments, minutes):
     times = pl.Series(moments, dtype=pl.Datetime("us"))
-    clock = regular_clock(times, instant_minutes=minutes)
+    clock = regular_clock(pl.Series([0] * len(times)), times, instant_minutes=minutes)
     begin = clock.local_time(instants(times, clock)).astype("datetime64[us]")
     behind = (times.to_numpy() - begin) / np.timedelta64(1, "m")
     assert np.all((behind >= 0) & (behind < minutes))
@@ -133,7 +133,9 @@ def test_instants_before_the_start_are_negative():
 
 def test_a_clock_that_does_not_repeat_covers_all_days():
     times = pl.Series([dt.datetime(2020, 1, 1, 5), dt.datetime(2020, 1, 3, 23, 59)])
-    clock = regular_clock(times, instant_minutes=60, instants_per_slot=24, daily=False)
+    clock = regular_clock(
+        pl.Series([0, 1]), times, instant_minutes=60, instants_per_slot=24, daily=False
+    )
     assert (clock.n_instants, clock.n_slots, clock.cycle) == (72, 3, None)
     assert clock.covers(instants(times, clock)).all()
 

@@ -56,11 +56,22 @@ def test_the_box_includes_its_edges():
 def test_most_visited_breaks_ties_by_label_and_keeps_the_order():
     labels = np.array(["d", "c", "b", "a"])
     location = [0, 0, 1, 2, 3, 3, 3]  # d 2, c 1, b 1, a 3
-    np.testing.assert_array_equal(most_visited(location, labels, 2), [0, 3])
-    np.testing.assert_array_equal(most_visited(location, labels, 3), [0, 2, 3])
-    np.testing.assert_array_equal(most_visited(location, labels, 9), [0, 1, 2, 3])
+    user = np.arange(7)
+    for rank_by in ("users", "events"):
+        for top, kept in ((2, [0, 3]), (3, [0, 2, 3]), (9, [0, 1, 2, 3])):
+            found = most_visited(location, user, labels, top, rank_by)
+            np.testing.assert_array_equal(found, kept)
     with pytest.raises(SettingsError, match="top_places"):
-        most_visited(location, labels, 0)
+        most_visited(location, user, labels, 0)
+    with pytest.raises(SettingsError, match="rank_by 'rows' is not known: choose from users"):
+        most_visited(location, user, labels, 1, "rows")
+
+
+def test_most_visited_counts_people_unless_told_to_count_events():
+    labels = np.array(["lonely", "busy"])
+    location, user = [0] * 50 + [1] * 3, [7] * 50 + [0, 1, 2]
+    np.testing.assert_array_equal(most_visited(location, user, labels, 1), [1])
+    np.testing.assert_array_equal(most_visited(location, user, labels, 1, "events"), [0])
 
 
 def test_keep_places_renumbers():

@@ -137,8 +137,10 @@ def test_a_table_of_places_keeps_its_order(tmp_path):
     assert traces.location.tolist() == [1, 0, 1, 0, 2]
     again = dt.read_table(path, places=traces.places)
     assert content(again.train) == content(traces)
-    top = dt.read_table(path, places=places, top_places=2)
+    top = dt.read_table(path, places=places, top_places=2, rank_by="events")
     assert top.train.places.labels.tolist() == ["work", "home"]
+    by_users = dt.read_table(path, places=places, top_places=2)  # home's rows are one user's
+    assert by_users.train.places.labels.tolist() == ["work", "bar"]
     assert top.validation.dropped[0].rows == (6,)
     near = dt.read_table(path, places=places, bounds=(0, 0, 4.5, 9))
     assert near.train.places.labels.tolist() == ["work", "home"]

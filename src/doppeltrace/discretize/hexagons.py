@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -41,7 +43,7 @@ def hexagon_places(cells: NDArray[np.int64], bounds: Bounds | None = None) -> Pl
     )
 
 
-def _library():
+def _library() -> Any:
     try:
         from h3.api import basic_int
     except ImportError as error:

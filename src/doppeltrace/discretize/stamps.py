@@ -66,4 +66,5 @@ def _seconds(byte: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.boo
 def _pair(byte: NDArray[np.uint8], place: int) -> NDArray[np.int64]:
     """Return the numbers of two digits that begin at this place."""
     zero = ord("0")
-    return 10 * (byte[place].astype(np.int64) - zero) + (byte[place + 1].astype(np.int64) - zero)
+    tens, ones = (byte[place + i].astype(np.int64) - zero for i in range(2))
+    return np.asarray(10 * tens + ones, dtype=np.int64)

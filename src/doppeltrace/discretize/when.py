@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from doppeltrace.discretize.extent import public_days
 from doppeltrace.errors import SettingsError
 from doppeltrace.traces import Clock
 
@@ -214,6 +215,7 @@ def instants(local: pl.Series, clock: Clock) -> NDArray[np.int64]:
 
 
 def regular_clock(
+    user: pl.Series,
     local: pl.Series,
     *,
     instant_minutes: int = 60,
@@ -222,15 +224,18 @@ def regular_clock(
     last_hour: float = 24.0,
     daily: bool = True,
 ) -> Clock:
-    """Return `Clock.regular` from the first day of the local times on, over all their days."""
-    days = local.dt.date()
-    first, last = days.min(), days.max()
+    """Return `Clock.regular` for the local times of users' events, a row per event.
+
+    It covers the days that several users reach (`public_days`), so that no first or last day is
+    one person's.
+    """
+    first, last = public_days(user, local)
     return Clock.regular(
         instant_minutes=instant_minutes,
         instants_per_slot=instants_per_slot,
         first_hour=first_hour,
         last_hour=last_hour,
-        start_day=first,  # type: ignore[arg-type]
+        start_day=first,
         daily=daily,
-        days=1 if daily else (last - first).days + 1,  # type: ignore[operator,union-attr]
+        days=1 if daily else (last - first).days + 1,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +15,8 @@ METRES_PER_DEGREE = 111_195.0
 """Of latitude, on a sphere of radius 6 371 km."""
 
 MAX_CELLS = 10_000_000
+RANKS = ("users", "events")
+"""What the most visited places have the most of."""
 
 
 def inside(bounds: Bounds, lat: ArrayLike, lng: ArrayLike) -> NDArray[np.bool_]:
@@ -93,13 +96,30 @@ class Grid:
         return (self.bounds.east - self.bounds.west) / self.columns
 
 
-def most_visited(location: ArrayLike, labels: NDArray, top: int) -> NDArray[np.int64]:
-    """Return the indexes, ascending, of the `top` places with the most events.
+def check_rank(rank_by: str) -> None:
+    """Raise `SettingsError` unless this is one of `RANKS`."""
+    require(rank_by in RANKS, f"rank_by {rank_by!r} is not known: choose from {', '.join(RANKS)}")
 
-    Of places with equally many events the one whose label sorts first is preferred.
+
+def most_visited(
+    location: ArrayLike, user: ArrayLike, labels: NDArray[Any], top: int, rank_by: str = "users"
+) -> NDArray[np.int64]:
+    """Return the indexes, ascending, of the `top` places with the most users, or events.
+
+    Among equals the place whose label sorts first is preferred. Ranked by events, one person
+    alone can bring a place among them.
+
+    Parameters
+    ----------
+    location, user : (n_events,) integers; no user is negative.
     """
     require(top >= 1, f"top_places {top} must be at least 1")
-    visits = np.bincount(np.asarray(location, dtype=np.int64), minlength=len(labels))
+    check_rank(rank_by)
+    location = np.asarray(location, dtype=np.int64)
+    if rank_by == "users":
+        pairs = np.unique(np.asarray(user, dtype=np.int64) * len(labels) + location)
+        location = pairs % len(labels)
+    visits = np.bincount(location, minlength=len(labels))
     return np.sort(np.lexsort((labels, -visits))[:top])
 
 

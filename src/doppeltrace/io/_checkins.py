@@ -20,8 +20,9 @@ from doppeltrace.io._blocks import Layout, map_rows
 from doppeltrace.io._dedup import DedupBuffer
 from doppeltrace.io._events import MAX_OFFSET_MINUTES
 from doppeltrace.io._frames import ROW, SURPLUS
-from doppeltrace.io._place_counts import PlaceCounts
+from doppeltrace.io._place_counts import DistinctUsers, PlaceCounts, users_of
 from doppeltrace.io.columns import finite_number
+from doppeltrace.io.places import rounded_degrees, warn_of_scattered
 from doppeltrace.io.validation import Tally, nothing_left
 from doppeltrace.traces import Bounds
 
@@ -55,27 +56,37 @@ def located_rows(layout: Layout, box: Bounds | None, *, drop_origin: bool) -> Fi
     return keep
 
 
-def count_places(path: Path, layout: Layout, keep: Filter, tally: Tally) -> PlaceCounts:
+def count_places(
+    path: Path, layout: Layout, keep: Filter, tally: Tally, *, users: bool
+) -> PlaceCounts:
     """Pass 1 where the rows themselves locate the places (`location`, `lat`, `lng`).
 
-    A place stands where its first row puts it.
+    A place stands where its first row puts it, rounded: in these files all rows of a place
+    repeat the place's own coordinates. `users` counts its users, too.
     """
     own = [name for name in ("category",) if name in layout.names]
+    edges = [pl.col(c).alias(f"{c}_{e}") for c in ("lat", "lng") for e in ("low", "high")]
+    distinct = DistinctUsers()
 
-    def work(rows: pl.DataFrame) -> tuple[pl.DataFrame, Tally]:
+    def work(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame | None, Tally]:
         part = Tally(tally.source, rows_read=len(rows))
         frame = keep(rows, part)
-        return _visits(frame.with_columns(visits=pl.lit(1, pl.Int64)), own), part
+        pairs = users_of(frame, pl.col("location").hash()) if users else None
+        return _visits(frame.with_columns(*edges, visits=pl.lit(1, pl.Int64)), own), pairs, part
 
     found: list[pl.DataFrame] = []
-    for frame, part in map_rows(path, layout, work):
+    for frame, pairs, part in map_rows(path, layout, work):
         tally.absorb(part)
+        if pairs is not None:
+            distinct.add(pairs)
         found.append(frame)
         if len(found) == 64:
             found = [_visits(pl.concat(found), own)]
     if sum(map(len, found)) == 0:
         raise nothing_left(tally)
     places = _visits(pl.concat(found), own)
+    warn_of_scattered(places, tally)
+    places = places.with_columns(rounded_degrees("lat"), rounded_degrees("lng"))
     return PlaceCounts(
         names=places["location"],
         lat=places["lat"].to_numpy(),
@@ -83,26 +94,42 @@ def count_places(path: Path, layout: Layout, keep: Filter, tally: Tally) -> Plac
         visits=places["visits"].to_numpy(),
         first_row=places[ROW].to_numpy().astype(np.int64),
         category=places["category"] if own else None,
+        users=distinct.count(places["location"].hash()) if users else None,
     )
 
 
 def _visits(frame: pl.DataFrame, own: list[str]) -> pl.DataFrame:
     first = pl.col(ROW, "lat", "lng", *own).first()
-    return frame.group_by("location", maintain_order=True).agg(first, pl.col("visits").sum())
+    return frame.group_by("location", maintain_order=True).agg(
+        first,
+        pl.col("visits").sum(),
+        pl.col("lat_low", "lng_low").min(),
+        pl.col("lat_high", "lng_high").max(),
+    )
 
 
 def count_known_places(
-    path: Path, layout: Layout, places: pl.DataFrame, tally: Tally, reason: str
+    path: Path,
+    layout: Layout,
+    places: pl.DataFrame,
+    tally: Tally,
+    reason: str,
+    *,
+    users: bool,
 ) -> PlaceCounts:
     """Pass 1 where a frame of `location`, `lat`, `lng`, `category` locates the places.
 
-    Rows at none of them are dropped for this reason. Places without rows are left out.
+    Rows at none of them are dropped for this reason. Places without rows are left out. `users`
+    counts the users of each, too.
     """
+    distinct = DistinctUsers()
     known = pl.Enum(places["location"])
     visits = np.zeros(len(places), dtype=np.int64)
     first_row = np.full(len(places), np.iinfo(np.int64).max, dtype=np.int64)
 
-    def work(rows: pl.DataFrame) -> tuple[NDArray[np.uint32], NDArray[np.int64], Tally]:
+    def work(
+        rows: pl.DataFrame,
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64], pl.DataFrame | None, Tally]:
         part = Tally(tally.source, rows_read=len(rows))
         numbered = rows.with_columns(
             number=pl.col("location").cast(known, strict=False).to_physical()
@@ -110,10 +137,14 @@ def count_known_places(
         if numbered["number"].null_count():
             numbered = part.drop(numbered, pl.col("location").is_null(), incomplete(layout))
             numbered = part.drop(numbered, pl.col("number").is_null(), reason)
-        return numbered["number"].to_numpy(), numbered[ROW].to_numpy(), part
+        pairs = users_of(numbered, pl.col("number")) if users else None
+        return numbered["number"].to_numpy(), numbered[ROW].to_numpy(), pairs, part
 
-    for number, row, part in map_rows(path, layout, work, ("location",)):
+    needed = ("user", "location") if users else ("location",)
+    for number, row, pairs, part in map_rows(path, layout, work, needed):
         tally.absorb(part)
+        if pairs is not None:
+            distinct.add(pairs)
         visits += np.bincount(number, minlength=len(visits))
         new = first_row[number] > row
         first_row[number[new][::-1]] = row[new][::-1]  # the first of several is written last
@@ -127,6 +158,7 @@ def count_known_places(
         visits=visits[visited],
         first_row=first_row[visited],
         category=places["category"].gather(visited),
+        users=distinct.count(pl.Series(visited, dtype=pl.UInt64)) if users else None,
     )
 
 

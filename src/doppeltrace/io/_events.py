@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from doppeltrace.discretize.cells import CellChoice
+from doppeltrace.discretize.extent import public_box
 from doppeltrace.discretize.per_instant import one_per_instant
 from doppeltrace.discretize.when import instants, parse_times, to_local
 from doppeltrace.discretize.where import inside, keep_places
@@ -188,11 +189,28 @@ def locate(
         refuse_empty(tally.source, frame, nothing_left)
         lat, lng = frame["lat"].to_numpy(), frame["lng"].to_numpy()
     if not cells:
-        where = places_of_rows(frame, box)
+        where = places_of_rows(frame, tally, box)
         return frame.with_columns(place=number_of_label(frame["location"], where)), where
-    chosen = cells.over(box or Bounds.around(lat, lng))
+    if box is None:
+        box = public_box(frame["user"], frame["lat"], frame["lng"])
+        frame = _leave_out_strays(frame, box, tally)
+        lat, lng = frame["lat"].to_numpy(), frame["lng"].to_numpy()
+    chosen = cells.over(box)
     number, where = chosen.number(chosen.keys(lat, lng))
     return frame.with_columns(place=pl.Series(number)), where
+
+
+def _leave_out_strays(frame: pl.DataFrame, box: Bounds, tally: Tally) -> pl.DataFrame:
+    """Drop the few rows that lie outside the box that the data themselves gave, and say so."""
+    stray = ~inside(box, frame["lat"].to_numpy(), frame["lng"].to_numpy())
+    if not stray.any():
+        return frame
+    corners = ",".join(f"{edge:g}" for edge in (box.south, box.west, box.north, box.east))
+    reason = f"far from almost all users, outside the box {corners}"
+    kept = tally.drop(frame, pl.lit(pl.Series(stray)), reason)
+    found = next(finding for finding in tally.dropped if finding.reason == reason)
+    tally.warnings.append(f"left out {found}: give the box (--bounds) to keep them")
+    return kept
 
 
 def place_on_clock(frame: pl.DataFrame, clock: Clock, tally: Tally) -> pl.DataFrame:

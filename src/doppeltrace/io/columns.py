@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
+import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
@@ -44,7 +46,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
 
 
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
-LONGEST_LABEL = 200
+MAX_LABEL_LENGTH = 200
 """Characters. In an array of labels each takes the room of the longest."""
 
 
@@ -133,16 +135,16 @@ def _wrong_type(column: pl.Series, source: str, wanted: str) -> InputError:
     return InputError(f"{source}: the column {shortened(column.name)} is {kind}, not {wanted}")
 
 
-def label_array(labels: pl.Series) -> NDArray:
+def label_array(labels: pl.Series) -> NDArray[Any]:
     """Return labels as an array of int64 or of str."""
     array = labels.to_numpy()
     return array if labels.dtype.is_integer() else array.astype(str)
 
 
-def categories(column: pl.Series, source: str) -> NDArray:
+def categories(column: pl.Series, source: str) -> NDArray[np.str_]:
     """Return the categories of places as an array of str, cut where they are very long."""
     text = as_labels(column, source).cast(pl.String).fill_null("")
-    return text.str.slice(0, LONGEST_LABEL).to_numpy().astype(str)
+    return text.str.slice(0, MAX_LABEL_LENGTH).to_numpy().astype(str)
 
 
 def trimmed(text: pl.Series) -> pl.Series:

@@ -9,7 +9,7 @@ import polars as pl
 
 from doppeltrace.errors import InputError
 from doppeltrace.io._frames import SURPLUS, TOO_MANY, describe
-from doppeltrace.io.columns import LONGEST_LABEL, finite_number
+from doppeltrace.io.columns import MAX_LABEL_LENGTH, finite_number
 from doppeltrace.traces import Bounds
 
 INHABITED_SOUTH = -60.0
@@ -53,8 +53,8 @@ def missing(column: str, called: str) -> Fault:
 
 def too_long(column: str, called: str) -> Fault:
     """Return the fault of a label that would make every label take a large room in memory."""
-    fault = f"is longer than {LONGEST_LABEL} characters"
-    long = pl.col(column).cast(pl.String).str.len_chars() > LONGEST_LABEL
+    fault = f"is longer than {MAX_LABEL_LENGTH} characters"
+    long = pl.col(column).cast(pl.String).str.len_chars() > MAX_LABEL_LENGTH
     where = long.fill_null(False)
     return Fault(where, column, called, f"{fault}: shorten it", f"{called} {fault}")
 

@@ -28,7 +28,7 @@ class FinishingOptions(TypedDict, total=False):
     last_hour: float
     daily: bool
     split: Any
-    split_seed: int
+    split_seed: int | None
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,12 @@ class Finishing:
 
     Attributes
     ----------
-    clock : instants and slots; or else they are made from the next five, from the first day of
-        the data on.
+    clock : instants and slots; or else they are made from the next five (see `regular_clock`).
     instant_minutes, instants_per_slot : lengths of an instant and a slot.
     first_hour, last_hour : hours of the day that count; the rest is dropped and counted.
     daily : whether slots repeat every day; otherwise each day has its own.
     split : testing users: a fraction, or a table of user and part (see `split_users`).
-    split_seed : seed of that fraction's draw.
+    split_seed : seed of that fraction's draw, a secret; by default fresh.
     """
 
     clock: Clock | None = None
@@ -53,7 +52,7 @@ class Finishing:
     last_hour: float = 24.0
     daily: bool = True
     split: Any = None
-    split_seed: int = 0
+    split_seed: int | None = None
 
     def __post_init__(self) -> None:
         """Reject settings that are wrong before a long file is read."""
@@ -66,13 +65,15 @@ class Finishing:
             )
         if isinstance(self.split, int | float):
             require(0 < self.split < 1, f"split {self.split} must be a fraction between 0 and 1")
-        require(self.split_seed >= 0, f"split_seed {self.split_seed} must be 0 or more")
+        seed = self.split_seed
+        require(seed is None or seed >= 0, f"split_seed {seed} must be 0 or more")
 
-    def make_clock(self, local: pl.Series) -> Clock:
-        """Return the clock for events at these local times."""
+    def make_clock(self, user: pl.Series, local: pl.Series) -> Clock:
+        """Return the clock for events of these users at these local times."""
         if self.clock is not None:
             return self.clock
         return regular_clock(
+            user,
             local,
             instant_minutes=self.instant_minutes,
             instants_per_slot=self.instants_per_slot,
@@ -102,13 +103,18 @@ class Finishing:
         """
         events = order_events(frame.rename({"place": "location"}), ["location"], tally)
         events = events.rename({"location": "place"})
-        clock = self.make_clock(events["local"])
+        clock = self.make_clock(events["user"], events["local"])
         events = place_on_clock(events, clock, tally)
         return dataset_of(events, places, clock, tally, self.split, self.split_seed)
 
 
 def dataset_of(
-    frame: pl.DataFrame, places: Places, clock: Clock, tally: Tally, split: Any, seed: int
+    frame: pl.DataFrame,
+    places: Places,
+    clock: Clock,
+    tally: Tally,
+    split: Any,
+    seed: int | None,
 ) -> Dataset:
     """Return the data of events with `user`, `place` and `instant`, ordered by user."""
     tally.rows_kept = len(frame)

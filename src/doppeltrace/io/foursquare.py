@@ -12,6 +12,7 @@ from typing import Unpack
 
 import polars as pl
 
+from doppeltrace.discretize.where import check_rank
 from doppeltrace.errors import InputError, SettingsError
 from doppeltrace.io._blocks import Layout, map_rows
 from doppeltrace.io._checkins import (
@@ -81,6 +82,7 @@ def read_foursquare(
     city: str | None = None,
     bounds: Bounds | tuple[float, float, float, float] | None = None,
     top_places: int | None = None,
+    rank_by: str = "users",
     timezone: str | None = None,
     **finishing: Unpack[FinishingOptions],
 ) -> Dataset:
@@ -92,12 +94,14 @@ def read_foursquare(
     places : the file of POIs; by default the one in the same folder.
     city : one of the paper's six cities (`CITIES`), instead of `bounds`.
     bounds : box (south, west, north, east) in degrees; by default the whole world.
-    top_places : keep only this many places, those that most rows name.
+    top_places : keep only this many places, those with the most users.
+    rank_by : `users`, or `events` to keep the places with the most rows, as the paper does.
     timezone : IANA name of the local time zone, instead of the offset in each row.
     finishing : instants, slots, hours and split; see `Finishing`.
     """
     path = Path(path)
     rest = Finishing(**finishing)
+    check_rank(rank_by)
     times = stamp_times(timezone)
     if city is not None and bounds is not None:
         raise SettingsError("city and bounds exclude each other: give one of them")
@@ -110,10 +114,11 @@ def read_foursquare(
     tally = Tally(str(checkins))
     known = _read_pois(pois, box, tally)
     reason = f"venue not in {pois.name}" + (" inside the bounds" if box is not None else "")
-    census = count_known_places(checkins, CHECKINS, known, tally, reason)
+    by_users = top_places is not None and rank_by == "users"
+    counts = count_known_places(checkins, CHECKINS, known, tally, reason, users=by_users)
     del known
-    kept, names = choose_places(census, top_places, box, tally)
-    del census
+    kept, names = choose_places(counts, top_places, box, tally)
+    del counts
     return rest.dataset(collect(checkins, CHECKINS, names, tally, times), kept, tally)
 
 

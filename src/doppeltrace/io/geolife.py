@@ -74,7 +74,7 @@ def read_geolife(
     h3 : resolution of H3 hexagons, instead of a grid.
     bounds : box (south, west, north, east) in degrees, which a grid needs; points outside are
         dropped and counted.
-    top_places : keep only this many cells, those with the most events.
+    top_places : keep only this many cells, those with the most users.
     per_instant : `majority` or `stay`: see `one_per_instant`.
     timezone : IANA name of the local time zone; the files are in UTC.
     finishing : instants, slots, hours and split; see `Finishing`.
@@ -108,7 +108,8 @@ def read_geolife(
         raise nothing_left(tally)
     number, places = cells.number(frame["place"].to_numpy())
     if top_places is not None:
-        kept = most_visited(number, places.labels, top_places)
+        who = frame["user"].rle_id().to_numpy()  # users come one after the other
+        kept = most_visited(number, who, places.labels, top_places)
         places, renumber = keep_places(places, kept)
         number = renumber[number]
         reason = f"not at one of the {len(places):,} most visited places"

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from typing import Unpack
 
+from doppeltrace.discretize.where import check_rank
 from doppeltrace.errors import InputError
 from doppeltrace.io._blocks import Layout
 from doppeltrace.io._checkins import collect, count_places, iso_times, located_rows
@@ -34,6 +35,7 @@ def read_gowalla(
     *,
     bounds: Bounds | tuple[float, float, float, float] | None = None,
     top_places: int | None = None,
+    rank_by: str = "users",
     timezone: str | None = None,
     **finishing: Unpack[FinishingOptions],
 ) -> Dataset:
@@ -45,12 +47,14 @@ def read_gowalla(
     ----------
     path : Gowalla_totalCheckins.txt or Brightkite_totalCheckins.txt, plain or gz.
     bounds : box (south, west, north, east) in degrees; by default the box around the data.
-    top_places : keep only this many places, those that most rows name.
+    top_places : keep only this many places, those with the most users.
+    rank_by : `users`, or `events` to keep the places with the most rows, as the paper does.
     timezone : IANA name of the local time zone; without it the times stay UTC.
     finishing : instants, slots, hours and split; see `Finishing`.
     """
     path = Path(path)
     rest, times, box = Finishing(**finishing), iso_times(timezone), as_bounds(bounds)
+    check_rank(rank_by)
     if not path.is_file():
         raise InputError(f"{path} is not a file: give Gowalla_totalCheckins.txt or the like")
     tally = Tally(str(path))
@@ -60,6 +64,7 @@ def read_gowalla(
             "box of one region (--bounds)"
         )
     keep = located_rows(LAYOUT, box, drop_origin=True)
-    census = count_places(path, LAYOUT, keep, tally)
-    places, names = choose_places(census, top_places, box, tally)
+    by_users = top_places is not None and rank_by == "users"
+    counts = count_places(path, LAYOUT, keep, tally, users=by_users)
+    places, names = choose_places(counts, top_places, box, tally)
     return rest.dataset(collect(path, LAYOUT, names, tally, times, keep), places, tally)

@@ -24,7 +24,7 @@ def is_nyc_checkins(path: Path) -> bool:
 
 
 def read_nyc_checkins(folder: str | Path) -> Dataset:
-    """Read the 1,000 most visited venues, hourly instants, 12 two-hour slots of local time."""
+    """Read the 1,000 venues with the most check-ins: hourly instants, two-hour slots, local."""
     folder = Path(folder)
     checkins = _checkins(folder)
     if checkins is None:
@@ -33,6 +33,7 @@ def read_nyc_checkins(folder: str | Path) -> Dataset:
         checkins,
         places=folder / "venues.csv",
         top_places=1000,
+        rank_by="events",
         bounds=BOUNDS,
         instant_minutes=60,
         instants_per_slot=2,

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from doppeltrace.errors import InputError
-from doppeltrace.io._frames import load
+from doppeltrace.io._frames import load, shortened
 from doppeltrace.io.columns import (
     as_labels,
     as_numbers,
@@ -17,7 +17,14 @@ from doppeltrace.io.columns import (
     require_role,
 )
 from doppeltrace.io.faults import Fault, coordinate_faults, missing, refuse, too_long
+from doppeltrace.io.validation import Tally
 from doppeltrace.traces import Bounds, Places
+
+DECIMALS = 3
+"""Of the degrees at which a place stands that rows of users locate."""
+
+MAX_APART = 0.1
+"""Degrees between rows of one place, beyond which it is more likely two."""
 
 
 def read_places(source: Any, *, bounds: Bounds | None = None) -> Places:
@@ -59,17 +66,50 @@ def read_places(source: Any, *, bounds: Bounds | None = None) -> Places:
     )
 
 
-def places_of_rows(events: pl.DataFrame, bounds: Bounds | None = None) -> Places:
-    """Return the places that rows with `location`, `lat`, `lng` name, in label order.
+def places_of_rows(events: pl.DataFrame, tally: Tally, bounds: Bounds | None = None) -> Places:
+    """Return the places that rows with `user`, `location`, `lat`, `lng` name, in label order.
 
-    A place stands at the median of its rows' coordinates, which no order of rows changes.
+    A place stands at the median of its users' medians, rounded (`rounded_degrees`): neither
+    the order of rows nor a user with many of them changes it, and no one's exact position is
+    left. Labels whose rows lie far apart are warned of.
     """
-    medians = events.group_by("location").agg(pl.col("lat", "lng").median()).sort("location")
+    edges = events.group_by("location").agg(
+        pl.col("lat", "lng").min().name.suffix("_low"),
+        pl.col("lat", "lng").max().name.suffix("_high"),
+    )
+    warn_of_scattered(edges, tally)
+    each = events.group_by("location", "user").agg(pl.col("lat", "lng").median())
+    medians = each.group_by("location").agg(pl.col("lat", "lng").median()).sort("location")
+    medians = medians.with_columns(rounded_degrees("lat"), rounded_degrees("lng"))
     return Places(
         labels=label_array(medians["location"]),
         lat=medians["lat"].to_numpy(),
         lng=medians["lng"].to_numpy(),
         bounds=bounds,  # type: ignore[arg-type]  # None: the box around the places
+    )
+
+
+def rounded_degrees(column: str) -> pl.Expr:
+    """Return a column of degrees rounded to about 100 m."""
+    return pl.col(column).round(DECIMALS)
+
+
+def warn_of_scattered(edges: pl.DataFrame, tally: Tally) -> None:
+    """Warn of labels whose rows lie far apart.
+
+    edges : a row per label with `location`, `lat_low`, `lat_high`, `lng_low`, `lng_high`.
+    """
+    apart = pl.max_horizontal(
+        pl.col("lat_high") - pl.col("lat_low"), pl.col("lng_high") - pl.col("lng_low")
+    )
+    found = edges.select("location", apart=apart).filter(pl.col("apart") > MAX_APART)
+    if len(found) == 0:
+        return
+    worst = found.sort("apart", "location", descending=[True, False]).row(0, named=True)
+    more = f" (and {len(found) - 1:,} more such labels)" if len(found) > 1 else ""
+    tally.warnings.append(
+        f"the place {shortened(str(worst['location']))!r} has rows {worst['apart']:.1f}° apart"
+        f"{more}: is it one place? Give each its own label, or a grid (--grid)"
     )
 
 

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from doppeltrace.errors import InputError, require
 from doppeltrace.io._frames import load, shortened
 from doppeltrace.io.columns import as_labels, find_columns, require_role
-from doppeltrace.streams import generator
+from doppeltrace.streams import fresh_seed, generator
 from doppeltrace.traces import Traces
 
 PARTS = ("train", "test")
 
 
-def split_users(traces: Traces, split: Any, *, seed: int = 0) -> tuple[Traces, Traces]:
+def split_users(traces: Traces, split: Any, *, seed: int | None = None) -> tuple[Traces, Traces]:
     """Return the traces of the training and of the testing users.
 
     Parameters
@@ -25,10 +25,10 @@ def split_users(traces: Traces, split: Any, *, seed: int = 0) -> tuple[Traces, T
     split : the fraction of users, drawn at random, that are testing users; or a table (path
         or frame) with a user column and a column `part` that says train or test. Users whom
         the table does not name are in neither.
-    seed : of the draw.
+    seed : of the draw, by default fresh. Who knows it, and the users, knows who was held out.
     """
     if isinstance(split, int | float):
-        test = _draw(traces.n_users, float(split), seed)
+        test = _draw(traces.n_users, float(split), fresh_seed() if seed is None else seed)
         return traces.select(np.flatnonzero(~test)), traces.select(np.flatnonzero(test))
     parts = _parts(traces, split)
     chosen = [np.flatnonzero(parts == part) for part in PARTS]
@@ -50,7 +50,7 @@ def _draw(n_users: int, fraction: float, seed: int) -> NDArray[np.bool_]:
     return test
 
 
-def _parts(traces: Traces, table: Any) -> NDArray:
+def _parts(traces: Traces, table: Any) -> NDArray[np.str_]:
     """Return (n_users,) each user's part, empty for users whom the table does not name."""
     rows = load(table)
     found = find_columns(rows, ("user", "part"))

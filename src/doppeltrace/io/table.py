@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from doppeltrace.discretize.per_instant import check_rule
-from doppeltrace.discretize.where import keep_places, most_visited
+from doppeltrace.discretize.where import check_rank, keep_places, most_visited
 from doppeltrace.errors import InputError, SettingsError
 from doppeltrace.io._events import (
     ROLES,
@@ -42,6 +42,7 @@ def read_table(
     h3: int | None = None,
     bounds: Bounds | tuple[float, float, float, float] | None = None,
     top_places: int | None = None,
+    rank_by: str = "users",
     per_instant: str | None = None,
     timezone: str | None = None,
     time_format: str | None = None,
@@ -53,7 +54,7 @@ def read_table(
     last_hour: float = 24.0,
     daily: bool = True,
     split: Any = None,
-    split_seed: int = 0,
+    split_seed: int | None = None,
     drop_invalid: bool = False,
 ) -> Dataset:
     """Read a table with one event per row: who, when, where.
@@ -74,9 +75,11 @@ def read_table(
         places, numbered in label order.
     h3 : resolution (0 … 15) of H3 hexagons as places; those with events, in label order.
     bounds : box (south, west, north, east) in degrees; what lies outside is dropped and
-        counted. By default the box around the data.
-    top_places : keep only this many places, those with the most events; among equals, the
+        counted. A grid without bounds covers nearly all users: see `public_box`.
+    top_places : keep only this many places, those with the most users; among equals, the
         first by label. The places keep their order.
+    rank_by : `users`, or `events` to keep the places with the most rows, as the paper does; one
+        person alone can then bring a place among them.
     per_instant : keep one event per user and instant, for positions recorded all the time:
         `majority`, the place with the most points in it, or `stay`, the one with the most time
         (see `one_per_instant`). By default every row is an event.
@@ -85,18 +88,18 @@ def read_table(
     time_format : strptime format of times that are neither ISO 8601 nor unix seconds.
     naive_is_utc : whether times without an offset are UTC; by default if there is an offset
         column or the time column is called utc_…, otherwise they are local.
-    clock : instants and slots; or else they are made from the next five, from the first
-        day of the data on.
+    clock : instants and slots; or else they are made from the next five: see `regular_clock`.
     instant_minutes, instants_per_slot : lengths of an instant and a slot.
     first_hour, last_hour : hours of the day that count; the rest is dropped and counted.
     daily : whether slots repeat every day; otherwise each day has its own.
     split : testing users: a fraction, or a table of user and part (see `split_users`).
-    split_seed : seed of that fraction's draw.
+    split_seed : seed of that fraction's draw, a secret; by default fresh.
     drop_invalid : drop and count rows with missing or impossible values, instead of raising
         `InputError` on the first.
     """
     bounds = as_bounds(bounds)
     check_rule(per_instant)
+    check_rank(rank_by)
     finishing = Finishing(
         clock, instant_minutes, instants_per_slot, first_hour, last_hour, daily, split, split_seed
     )
@@ -130,12 +133,13 @@ def read_table(
     refuse_empty(rows.name, frame, "no row is valid: see the columns chosen (--columns)")
     frame = order_events(frame, used, tally)
     frame, where = locate(frame, tally, given, cells, bounds)
-    clock = finishing.make_clock(frame["local"])
+    clock = finishing.make_clock(frame["user"], frame["local"])
     frame = place_on_clock(frame, clock, tally)
     if per_instant is not None:
         frame = merge_instants(frame, clock, per_instant, tally)
     if top_places is not None:
-        kept = most_visited(frame["place"].to_numpy(), where.labels, top_places)
+        user = frame["user"].rle_id().to_numpy()  # rows are ordered by user
+        kept = most_visited(frame["place"].to_numpy(), user, where.labels, top_places, rank_by)
         where, number = keep_places(where, kept)
         frame = frame.with_columns(place=pl.Series(number[frame["place"].to_numpy()]))
         reason = f"not at one of the {len(where):,} most visited places"

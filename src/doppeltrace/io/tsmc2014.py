@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Unpack
 
+from doppeltrace.discretize.where import check_rank
 from doppeltrace.errors import InputError
 from doppeltrace.io._blocks import Layout
 from doppeltrace.io._checkins import (
@@ -50,6 +51,7 @@ def read_tsmc2014(
     *,
     bounds: Bounds | tuple[float, float, float, float] | None = None,
     top_places: int | None = None,
+    rank_by: str = "users",
     timezone: str | None = None,
     **finishing: Unpack[FinishingOptions],
 ) -> Dataset:
@@ -59,19 +61,22 @@ def read_tsmc2014(
     ----------
     path : dataset_TSMC2014_NYC.txt or …_TKY.txt, or the same as CSV; plain or gz.
     bounds : box (south, west, north, east) in degrees; by default the box around the data.
-    top_places : keep only this many places, those that most rows name.
+    top_places : keep only this many places, those with the most users.
+    rank_by : `users`, or `events` to keep the places with the most rows, as the paper does.
     timezone : IANA name of the local time zone, instead of the offset in each row.
     finishing : instants, slots, hours and split; see `Finishing`.
     """
     path = Path(path)
     rest, times, box = Finishing(**finishing), stamp_times(timezone), as_bounds(bounds)
+    check_rank(rank_by)
     if not path.is_file():
         raise InputError(f"{path} is not a file: give dataset_TSMC2014_NYC.txt or the like")
     layout = _layout(path) or TSV
     tally = Tally(str(path))
     keep = located_rows(layout, box, drop_origin=False)
-    census = count_places(path, layout, keep, tally)
-    places, names = choose_places(census, top_places, box, tally)
+    by_users = top_places is not None and rank_by == "users"
+    counts = count_places(path, layout, keep, tally, users=by_users)
+    places, names = choose_places(counts, top_places, box, tally)
     return rest.dataset(collect(path, layout, names, tally, times, keep), places, tally)
 
 

@@ -16,13 +16,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from doppeltrace.discretize.where import METRES_PER_DEGREE, Grid
+from doppeltrace.discretize.where import METRES_PER_DEGREE, Grid, check_rank
 from doppeltrace.errors import InputError
 from doppeltrace.io._blocks import Layout, map_rows
 from doppeltrace.io._checkins import whole_rows
 from doppeltrace.io._dedup import DedupBuffer
 from doppeltrace.io._frames import ROW
-from doppeltrace.io._place_counts import PlaceCounts, choose_places
+from doppeltrace.io._place_counts import DistinctUsers, PlaceCounts, choose_places, users_of
 from doppeltrace.io.dataset import Dataset
 from doppeltrace.io.finish import Finishing, FinishingOptions
 from doppeltrace.io.sniff import first_lines
@@ -51,7 +51,11 @@ def is_yjmob(path: Path) -> bool:
 
 
 def read_yjmob(
-    path: str | Path, *, top_places: int | None = None, **finishing: Unpack[FinishingOptions]
+    path: str | Path,
+    *,
+    top_places: int | None = None,
+    rank_by: str = "users",
+    **finishing: Unpack[FinishingOptions],
 ) -> Dataset:
     """Read a file of YJMob100K, in two passes.
 
@@ -61,17 +65,20 @@ def read_yjmob(
     Parameters
     ----------
     path : yjmob100k-dataset1.csv or the like, plain or gz.
-    top_places : keep only this many cells, those that most rows name.
+    top_places : keep only this many cells, those with the most users.
+    rank_by : `users`, or `events` to keep the places with the most rows, as the paper does.
     finishing : instants (of 30 minutes by default), slots, hours and split; see `Finishing`.
     """
     path = Path(path)
     finishing.setdefault("instant_minutes", 30)
     rest = Finishing(**finishing)
+    check_rank(rank_by)
     if not path.is_file():
         raise InputError(f"{path} is not a file: give yjmob100k-dataset1.csv or the like")
     tally = Tally(str(path), warnings=[PSEUDO])
     layout = LAYOUT if _has_header(path) else replace(LAYOUT, skip=0)
-    places, names = choose_places(_count(path, layout, tally), top_places, GRID.bounds, tally)
+    counts = _count(path, layout, tally, top_places is not None and rank_by == "users")
+    places, names = choose_places(counts, top_places, GRID.bounds, tally)
     number = np.full(CELLS * CELLS, -1, dtype=np.int32)
     number[names.cast(pl.Int64).to_numpy()] = np.arange(len(places))
     return rest.dataset(_collect(path, layout, number, tally), places, tally)
@@ -83,16 +90,21 @@ def _has_header(path: Path) -> bool:
     return not first or not all(field.strip().isdecimal() for field in first[0].split(","))
 
 
-def _count(path: Path, layout: Layout, tally: Tally) -> PlaceCounts:
+def _count(path: Path, layout: Layout, tally: Tally, users: bool) -> PlaceCounts:
+    distinct = DistinctUsers()
     visits = np.zeros(CELLS * CELLS, dtype=np.int64)
     first_row = np.full(CELLS * CELLS, np.iinfo(np.int64).max, dtype=np.int64)
 
-    def work(rows: pl.DataFrame) -> tuple[pl.DataFrame, Tally]:
+    def work(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame | None, Tally]:
         part = Tally(tally.source, rows_read=len(rows))
-        return _usable(rows, part).group_by("cell").agg(pl.len(), pl.col(ROW).min()), part
+        usable = _usable(rows, part)
+        pairs = users_of(usable, pl.col("cell")) if users else None
+        return usable.group_by("cell").agg(pl.len(), pl.col(ROW).min()), pairs, part
 
-    for frame, part in map_rows(path, layout, work):
+    for frame, pairs, part in map_rows(path, layout, work):
         tally.absorb(part)
+        if pairs is not None:
+            distinct.add(pairs)
         cell = frame["cell"].to_numpy()
         visits[cell] += frame["len"].to_numpy()
         first_row[cell] = np.minimum(first_row[cell], frame[ROW].to_numpy())
@@ -106,6 +118,7 @@ def _count(path: Path, layout: Layout, tally: Tally) -> PlaceCounts:
         cells.lng[visited],
         visits[visited],
         first_row[visited],
+        users=distinct.count(pl.Series(visited, dtype=pl.UInt64)) if users else None,
     )
 
 
