@@ -87,7 +87,7 @@ def evaluate(
             rows.uniform[name],
             rows.frozen[name],
             rows.independent[name],
-            rows.error[name],
+            rows.error(name, len(made)),
         )
         for name, metric in METRICS.items()
     ]

@@ -6,10 +6,11 @@ from the testing traces, whatever made them. Their TP-TV and TP-TV-Top50 are exa
 (`utility.expected`); the other metrics are means over seeded sets of traces.
 
 A figure says something only where *Training* is clearly nearer to the testing traces than the
-best of these three. The standard error of that lead has two parts: the spread of one draw of
-trivial traces, and a delete-a-group jackknife, in which users of training and testing and the
-trivial traces are split into ten random groups, and the lead is computed ten times without the
-g-th group of each. On simulated cities it was right or up to three times too large.
+best of these three. The standard error of that lead has two parts: the spread of a draw of
+trivial traces (averaged over as many as there are replicates), and a delete-a-group jackknife, in
+which users of training and testing and the trivial traces are split into ten random groups, and
+the lead is computed ten times without the g-th group of each. On simulated cities, where the true
+spread is known, it was right or up to three times too large.
 """
 
 from __future__ import annotations
@@ -46,13 +47,22 @@ Figures = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Rows:
-    """Metric → figure, for each yardstick; `error` is the standard error of Training's lead."""
+    """Metric → figure, for each yardstick.
+
+    `jackknife` is the part of the standard error of Training's lead that stems from the users,
+    `spread` the standard deviation of the better trivial generator between draws.
+    """
 
     training: Figures
     uniform: Figures
     frozen: Figures
     independent: Figures
-    error: Figures
+    jackknife: Figures
+    spread: Figures
+
+    def error(self, name: str, replicates: int = 1) -> float:
+        """Return the standard error of Training's lead where so many replicates are averaged."""
+        return math.hypot(self.jackknife[name], self.spread[name] / math.sqrt(replicates))
 
 
 class Yardsticks:
@@ -107,12 +117,12 @@ class Yardsticks:
                 name: {**_mean(each), **_exact(self.tested, self.trained, name, n_traces, length)}
                 for name, each in scores.items()
             }
-            errors = self._errors(list(sets.values()), n_traces, length)
             self._known[n_traces, length] = Rows(
                 training=self.training,
                 uniform=self.uniform,
                 **trivial,
-                error={name: math.hypot(errors[name], _spread(scores, name)) for name in METRICS},
+                jackknife=self._jackknife(list(sets.values()), n_traces, length),
+                spread={name: _spread(scores, name) for name in METRICS},
             )
         return self._known[n_traces, length]
 
@@ -124,7 +134,7 @@ class Yardsticks:
         made = model.sample(per_user, users=users, length=length, seed=self.seed + number)
         return made.select(slice(0, n))
 
-    def _errors(
+    def _jackknife(
         self, sets: list[list[SyntheticTraces]], n_traces: int, length: int
     ) -> dict[str, float]:
         """Return the jackknife's standard error of each lead; NaN with fewer than two users."""
