@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from doppeltrace.cli import app
+from doppeltrace.cli.program import app
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = (
@@ -46,7 +46,7 @@ def test_the_example_in_the_readme_runs(tmp_path, monkeypatch):
     assert quick != example
     monkeypatch.chdir(tmp_path)
     exec(compile(quick, "README.md", "exec"), {})
-    assert (tmp_path / "run" / "traces.csv").exists()
+    assert (tmp_path / "run" / "public/traces.csv").exists()
 
 
 def test_the_tutorial_can_be_typed_in_as_it_stands(tmp_path, monkeypatch):

@@ -20,11 +20,14 @@ from doppeltrace.files import atomic_folder, check_destination
 def write_run(destination: Path, text: str, **options) -> None:
     with atomic_folder(destination, **options) as folder:
         (folder / "traces.csv").write_text(text)
-        (folder / "manifest.json").write_text(json.dumps({"doppeltrace": "0", "text": text}))
+        (folder / "internal").mkdir()
+        (folder / "internal/manifest.json").write_text(
+            json.dumps({"doppeltrace": "0", "text": text})
+        )
 
 
 def content(folder: Path) -> dict[str, str]:
-    return {path.name: path.read_text() for path in folder.iterdir()}
+    return {path.name: path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_appears_at_the_end_only(tmp_path):
@@ -47,9 +50,9 @@ def test_nothing_is_left_after_an_error(tmp_path, error):
 def test_an_earlier_run_is_replaced_only_on_request(tmp_path):
     out = tmp_path / "run"
     write_run(out, "one")
-    with pytest.raises(OutputError, match="--overwrite"):
+    with pytest.raises(OutputError, match="overwrite=True"):
         write_run(out, "two")
-    with pytest.raises(OutputError, match="--overwrite"):
+    with pytest.raises(OutputError, match="overwrite=True"):
         check_destination(out)
     assert content(out)["traces.csv"] == "one"
     check_destination(out, overwrite=True)
@@ -85,8 +88,9 @@ def test_something_else_is_never_overwritten(tmp_path):
     out = tmp_path / "home"
     out.mkdir()
     (out / "thesis.txt").write_text("years")
-    (out / "manifest.json").write_text('{"name": "another program"}')
-    with pytest.raises(OutputError, match="something else"):
+    (out / "internal").mkdir()
+    (out / "internal/manifest.json").write_text('{"name": "another program"}')
+    with pytest.raises(OutputError, match="something other than an earlier run"):
         write_run(out, "one", overwrite=True)
     assert content(out)["thesis.txt"] == "years"
 
@@ -141,7 +145,9 @@ for version in itertools.count():
     with atomic_folder(sys.argv[1], overwrite=True) as folder:
         for name in ("a", "b", "c"):
             (folder / name).write_text(str(version) * 2000)
-        (folder / "manifest.json").write_text(json.dumps({"doppeltrace": str(version) * 2000}))
+        (folder / "internal").mkdir()
+        told = json.dumps({"doppeltrace": str(version) * 2000})
+        (folder / "internal/manifest.json").write_text(told)
 """
 
 

@@ -9,6 +9,7 @@ from doppeltrace.errors import (
     InputError,
     NotFittedError,
     OutputError,
+    ReleaseBlockedError,
     SettingsError,
 )
 from doppeltrace.evaluation import evaluate
@@ -25,6 +26,7 @@ from doppeltrace.io.table import read_table
 from doppeltrace.io.tsmc2014 import read_tsmc2014
 from doppeltrace.io.validation import Validation
 from doppeltrace.io.yjmob import read_yjmob
+from doppeltrace.pipeline import Run, datasheet, report, synthesize
 from doppeltrace.plots import (
     plot_factors,
     plot_pass_rate,
@@ -72,6 +74,8 @@ __all__ = [
     "PPMTF",
     "Places",
     "RandomizedRelease",
+    "ReleaseBlockedError",
+    "Run",
     "SGD",
     "SGLT",
     "Scorecard",
@@ -83,6 +87,7 @@ __all__ = [
     "Uniform",
     "Validation",
     "compare",
+    "datasheet",
     "deniability_test",
     "evaluate",
     "export",
@@ -103,9 +108,11 @@ __all__ = [
     "read_table",
     "read_tsmc2014",
     "read_yjmob",
+    "report",
     "semantic_test",
     "simulate_city",
     "split_users",
+    "synthesize",
     "to_geopandas",
     "to_pandas",
     "to_scikit_mobility",

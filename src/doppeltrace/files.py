@@ -24,7 +24,10 @@ import polars as pl
 
 from doppeltrace.errors import OutputError
 
-MARKER = "manifest.json"
+PUBLIC, INTERNAL = "public", "internal"
+"""Folders of a run: what may be handed on, and what must not leave."""
+
+MARKER = f"{INTERNAL}/manifest.json"
 """The file by which a folder is known as an earlier run, which `overwrite` may replace."""
 
 _AT_FDCWD = -100
@@ -85,7 +88,9 @@ def check_file(destination: str | Path, *, overwrite: bool = True) -> None:
     if target.is_dir():
         raise OutputError(f"{target} is a folder: give the name of a file")
     if target.exists() and not overwrite:
-        raise OutputError(f"{target} exists: choose another name, or replace it with --overwrite")
+        raise OutputError(
+            f"{target} exists: choose another name, or replace it with overwrite=True", "overwrite"
+        )
     with _explained(target):
         probe = target.parent / f".{target.name}.{secrets.token_hex(8)}.partial"
         probe.touch()
@@ -121,11 +126,12 @@ def _check_free(target: Path, overwrite: bool) -> None:
         if not overwrite:
             raise OutputError(
                 f"{target} is not empty: choose another folder, or replace an earlier run "
-                "with --overwrite"
+                "with overwrite=True",
+                "overwrite",
             )
         if not _is_run(target / MARKER):
             raise OutputError(
-                f"{target} holds something else than an earlier run (no {MARKER} of ours), "
+                f"{target} holds something other than an earlier run (no {MARKER} of ours), "
                 "so it is not overwritten: choose another folder"
             )
 

@@ -83,3 +83,15 @@ class QuietMonitor:
     def warn(self, text: str) -> None:
         """Keep a warning."""
         self.warnings.append(text)
+
+
+def readable_time(seconds: float) -> str:
+    """Return a duration as people say it: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

@@ -269,24 +269,8 @@ class Clock:
         )
 
 
-class _Frames:
-    """Events as frames of other libraries, which are imported when they are asked for."""
-
-    def to_pandas(self) -> Any:
-        """Return the events as a pandas frame; see `exports.to_pandas`."""
-        from doppeltrace.release.exports.frames import to_pandas
-
-        return to_pandas(self)  # type: ignore[arg-type]
-
-    def to_geopandas(self) -> Any:
-        """Return the events as a GeoDataFrame; see `exports.to_geopandas`."""
-        from doppeltrace.release.exports.frames import to_geopandas
-
-        return to_geopandas(self)  # type: ignore[arg-type]
-
-
 @dataclass(frozen=True, eq=False)
-class Traces(_Frames):
+class Traces:
     """Who was where, when: the training or testing traces 𝒮.
 
     Attributes
@@ -426,7 +410,7 @@ class Traces(_Frames):
 
 
 @dataclass(frozen=True, eq=False)
-class SyntheticTraces(_Frames):
+class SyntheticTraces:
     """Synthetic traces with, for tests and attacks only, the users they were made from.
 
     Attributes

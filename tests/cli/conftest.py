@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import doppeltrace as dt
-from doppeltrace.cli import app
+from doppeltrace.cli.program import app
 from doppeltrace.deniability import deterministic
 from doppeltrace.errors import require
 from doppeltrace.progress import Step
@@ -19,6 +19,9 @@ class Copycat(Synthesizer):
     """Draws each event from the user's own events; quick, and private to nobody."""
 
     name = "copycat"
+    description = "Copycat: events of the user's own"
+    public_settings = {"alpha": "precision"}
+    testable = True
 
     def __init__(self, *, alpha=1.0, factors=2, seed=None, threads=None):
         super().__init__(seed=seed, threads=threads)

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import doppeltrace as dt
-from doppeltrace.pipeline.run import file_hash
+from doppeltrace.pipeline.source import file_hash
 from doppeltrace.synthesizers import MODELS
 
 TABLE_OPTIONS = ("--instant-minutes", 20, "--first-hour", 8, "--last-hour", 20)
@@ -24,11 +24,11 @@ def test_version_and_help(run):
 def test_demo_with_the_real_model(run, tmp_path):
     result = run("demo", "--out", tmp_path / "demo", "--users", 400, "--places", 25)
     assert result.exit_code == 0, result.output
-    for name in ("traces.csv", "manifest.json", "report.html"):
+    for name in ("public/traces.csv", "internal/manifest.json", "internal/report.html"):
         assert str(tmp_path / "demo" / name) in result.stdout
-    page = (tmp_path / "demo" / "report.html").read_text()
+    page = (tmp_path / "demo" / "internal/report.html").read_text()
     assert "Is it safe to publish?" in page and "testing users, whom the model never saw" in page
-    manifest = json.loads((tmp_path / "demo" / "manifest.json").read_text())
+    manifest = json.loads((tmp_path / "demo" / "internal/manifest.json").read_text())
     assert manifest["score"]["tp_tv"] < 1
     assert manifest["model"]["name"] == "doppel"
     refused = run("demo", "--out", tmp_path / "demo")
@@ -62,7 +62,7 @@ def test_evaluate_a_published_file_and_a_release(run, people_flow_folder, tmp_pa
     out = tmp_path / "run"
     made = run("synthesize", people_flow_folder, "--model", "copycat", "--no-test", "--out", out)
     assert made.exit_code == 0, made.output
-    again = run("evaluate", "--data", people_flow_folder, "--synthetic", out / "traces.csv")
+    again = run("evaluate", "--data", people_flow_folder, "--synthetic", out / "public/traces.csv")
     assert again.exit_code == 0, again.output
 
 
@@ -77,11 +77,11 @@ def test_a_release_of_a_table_can_be_scored(run, table, tmp_path):
         out = tmp_path / f"run{training}"
         made = run(
             "synthesize", table, *reading, "--iterations", 2, "--k", 1, "--out", out,
-            "--traces-per-user", 2, "--model", "doppel",
+            "--traces-per-user", 2, "--model", "doppel", "--min-users", 2,
         )  # fmt: skip
         assert made.exit_code == 0, made.output
         assert f"{training} users to learn from, {40 - training} testing users" in made.stderr
-        manifest = json.loads((out / "manifest.json").read_text())
+        manifest = json.loads((out / "internal/manifest.json").read_text())
         assert manifest["input"]["users"] == training
         assert manifest["score"]["reidentification_rate"] is not None
         target = tmp_path / "score.json"
@@ -157,17 +157,18 @@ def test_threads_do_not_change_a_release(run, table, tmp_path):
             "--seed", 9, "--threads", threads, "--out", tmp_path / str(threads),
         )  # fmt: skip
         assert result.exit_code == 0, result.output
-    one, two = ((tmp_path / str(n) / "traces.csv").read_bytes() for n in (1, 2))
+    one, two = ((tmp_path / str(n) / "public/traces.csv").read_bytes() for n in (1, 2))
     assert one == two
 
 
 @pytest.mark.parametrize("model", sorted(set(MODELS) - {"sglt", "training"}))
 def test_every_model_can_be_released(run, table, tmp_path, model):
     result = run(
-        "synthesize", table, *TABLE_OPTIONS, "--model", model, "--k", 2, "--out", tmp_path / "run"
-    )
+        "synthesize", table, *TABLE_OPTIONS, "--model", model, "--k", 2, "--min-users", 2,
+        "--out", tmp_path / "run",
+    )  # fmt: skip
     assert result.exit_code == 0, result.output
-    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    manifest = json.loads((tmp_path / "run" / "internal/manifest.json").read_text())
     assert manifest["model"]["name"] == model and "seed" not in manifest["model"]
 
 
@@ -193,7 +194,7 @@ def test_randomized_test(run, table, tmp_path):
     assert run(*arguments, "--no-test").exit_code == 2
     result = run(*arguments)
     assert result.exit_code == 0, result.output
-    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    manifest = json.loads((tmp_path / "run" / "internal/manifest.json").read_text())
     assert manifest["traces"]["made"] == 40
     # t = ⌊9 + ln 0.001⌋ = 2: ε = 1 + ln(1 + e/2), δ = e⁻⁷
     assert manifest["deniability"]["epsilon"] == pytest.approx(1.8583, abs=1e-4)

@@ -37,12 +37,14 @@ def test_kepler(run, run_dir, tmp_path):
 
 @pytest.mark.parametrize(
     ("source", "target", "message"),
-    [("run", "a.shp", "let the name end in"), (".", "a.csv", "no release"),
-     ("run", "nowhere/a.csv", "cannot write"), ("run", "run", "is a folder"),
+    [("run", "a.shp", "let the name end in"), (".", "a.csv", "not a release"),
+     ("run", "nowhere/a.csv", "cannot write"), ("run", "run", "lies inside the run"),
+     ("run", "raw", "is a folder"),
      ("run", "k.geojson", "the name ends in .geojson, but the format is kepler"),
      ("run", "k.parquet", "let it end in .csv")],
 )  # fmt: skip
 def test_what_goes_wrong_is_one_line(run, run_dir, tmp_path, source, target, message):
+    (tmp_path / "raw").mkdir()
     options = {"r": ("--format", "csv"), "k": ("--format", "kepler")}.get(target[0], ())
     result = run("export", tmp_path / source, "--to", tmp_path / target, *options)
     assert result.exit_code == 2

@@ -38,10 +38,20 @@ def test_a_city_by_name(run, foursquare, tmp_path):
     assert "not at one of the 2 most visited places" in result.stdout
     out = tmp_path / "run"
     result = run(
-        "synthesize", foursquare, "--city", "ist", "--model", "uniform", "--no-test", "--out", out
+        "synthesize",
+        foursquare,
+        "--city",
+        "ist",
+        "--model",
+        "uniform",
+        "--no-test",
+        "--out",
+        out,
+        "--min-users",
+        2,
     )
     assert result.exit_code == 0, result.output
-    manifest = json.loads((out / "manifest.json").read_text())
+    manifest = json.loads((out / "internal/manifest.json").read_text())
     assert manifest["input"]["validation"]["rows_kept"] == 12
 
 

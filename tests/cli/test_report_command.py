@@ -17,48 +17,56 @@ def finished(run, table, tmp_path, quick_test):
     return out
 
 
+def contents(folder):
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
 def test_the_pages_come_back(run, finished):
-    before = {p.name: p.read_bytes() for p in finished.iterdir()}
-    for name in ("report.html", "datasheet.html"):
+    before = contents(finished)
+    for name in ("internal/report.html", "public/datasheet.html"):
         (finished / name).unlink()
     result = run("report", finished)
     assert result.exit_code == 0, result.output
-    assert {p.name: p.read_bytes() for p in finished.iterdir()} == before
-    assert (finished / "report.html").stat().st_mode & 0o077 == 0
-    assert str(finished / "report.html") in result.stdout
+    assert contents(finished) == before
+    assert (finished / "internal/report.html").stat().st_mode & 0o077 == 0
+    assert str(finished / "internal/report.html") in result.stdout
 
 
 def test_the_publishers_words_go_to_the_public_page_only(run, finished):
     assert run("report", finished, "--title", "A <quiet> town").exit_code == 0
-    assert "A &lt;quiet&gt; town" in (finished / "datasheet.html").read_text()
-    assert "quiet" not in (finished / "report.html").read_text()
+    assert "A &lt;quiet&gt; town" in (finished / "public/datasheet.html").read_text()
+    assert "quiet" not in (finished / "internal/report.html").read_text()
 
 
 def test_the_publishers_words_stay(run, finished):
-    before = json.loads((finished / "manifest.json").read_text())
+    before = json.loads((finished / "internal/manifest.json").read_text())
     assert run("report", finished, "--title", "A <quiet> town").exit_code == 0
     assert run("report", finished, "--licence", "CC0").exit_code == 0
     assert run("report", finished).exit_code == 0
-    page = (finished / "datasheet.html").read_text()
+    page = (finished / "public/datasheet.html").read_text()
     assert "A &lt;quiet&gt; town" in page and "CC0" in page
-    after = json.loads((finished / "manifest.json").read_text())
+    after = json.loads((finished / "internal/manifest.json").read_text())
     told = {**before["publication"], "title": "A <quiet> town", "licence": "CC0"}
     assert after == {**before, "publication": told}
-    assert (finished / "manifest.json").stat().st_mode & 0o777 == 0o600
+    assert (finished / "internal/manifest.json").stat().st_mode & 0o777 == 0o600
 
 
 def test_open(run, finished, monkeypatch):
     opened = []
     monkeypatch.setattr(webbrowser, "open", lambda address: bool(opened.append(address)))
     result = run("report", finished, "--open")
-    assert opened == [(finished / "report.html").resolve().as_uri()]
+    assert opened == [(finished / "internal/report.html").resolve().as_uri()]
     assert result.exit_code == 0 and "open" in result.stderr  # no browser took it
 
 
 def test_what_is_no_run(run, finished, tmp_path):
-    for folder, words in ((tmp_path / "nowhere", "no folder"), (tmp_path, "findings.json")):
+    for folder, words in (
+        (tmp_path / "nowhere", "not the folder of a run"),
+        (tmp_path, "not the folder"),
+    ):
         refused = run("report", folder)
         assert refused.exit_code == 2 and words in refused.stderr
-    found = json.loads((finished / "findings.json").read_text())
-    (finished / "findings.json").write_text(json.dumps({**found, "format": 0}))
+    found = json.loads((finished / "internal/findings.json").read_text())
+    (finished / "internal/findings.json").write_text(json.dumps({**found, "format": 0}))
     assert "another version" in run("report", finished).stderr

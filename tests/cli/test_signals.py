@@ -14,7 +14,7 @@ import pytest
 import doppeltrace as dt
 from doppeltrace.cli.progress import Reporter
 from doppeltrace.deniability import deterministic
-from doppeltrace.pipeline import batches as parts
+from doppeltrace.pipeline import batches
 from doppeltrace.pipeline.checkpoint import RunCheckpoint
 from doppeltrace.release import release
 
@@ -28,6 +28,12 @@ def start(table, out, *extra):
     """Start the program on the small city."""
     command = [sys.executable, "-m", "doppeltrace", *COMMAND, *extra, str(table), "--out", out]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def contents(folder):
+    """Return path → bytes of every file below a folder."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def wait_for(process, text):
@@ -45,14 +51,14 @@ def test_signals_while_training_leave_the_earlier_output(city, table, tmp_path, 
     out = tmp_path / "run"
     earlier = dt.SyntheticTraces([[0, 1]], [0], [0], city.places, city.clock)
     release(earlier, np.array([True]), out)
-    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    before = contents(out)
     with start(table, out, "--iterations", "10000000", "--overwrite") as process:
         wait_for(process, "training 1/")
         process.send_signal(number)
         _, errors = process.communicate(timeout=60)
     assert process.returncode == status
     assert "Traceback" not in errors
-    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    assert contents(out) == before
     left = {"run"} if number != signal.SIGKILL else {"run", "run.unfinished"}
     assert {path.name for path in tmp_path.iterdir()} == left
 
@@ -67,7 +73,7 @@ def test_killed_ten_times_at_random_moments(run, table, tmp_path):
     with start(table, tmp_path / "whole", *KEEP_ALWAYS, *seed) as process:
         process.communicate(timeout=120)
     duration = time.monotonic() - began
-    expected = (tmp_path / "whole" / "traces.csv").read_bytes()
+    expected = (tmp_path / "whole" / "public/traces.csv").read_bytes()
     out = tmp_path / "run"
     moments = np.random.default_rng(1).uniform(0.2, 1.0, size=10)
     kept = 0
@@ -79,14 +85,14 @@ def test_killed_ten_times_at_random_moments(run, table, tmp_path):
                 process.kill()
                 process.communicate()
         if out.exists():  # it was done before its time: begin again
-            assert (out / "traces.csv").read_bytes() == expected
+            assert (out / "public/traces.csv").read_bytes() == expected
             shutil.rmtree(out)
         kept += (tmp_path / "run.unfinished" / "training.safetensors").exists()
     assert kept > 2  # most were stopped in the middle
     with start(table, out, *KEEP_ALWAYS, *seed) as process:
         _, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
-    assert (out / "traces.csv").read_bytes() == expected
+    assert (out / "public/traces.csv").read_bytes() == expected
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "whole"]
 
 
@@ -133,10 +139,11 @@ def test_ctrl_c_says_how_to_go_on(run, table, tmp_path, monkeypatch, stopped, ph
     done = run(*command, "--resume")
     assert done.exit_code == 0, done.output
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run"]
-    seed = json.loads((out / "manifest.json").read_text())["seed"]
+    seed = json.loads((out / "internal/manifest.json").read_text())["seed"]
     whole = run(*COMMAND, table, "--seed", seed, "--out", tmp_path / "whole")
     assert whole.exit_code == 0
-    assert (tmp_path / "whole/traces.csv").read_bytes() == (out / "traces.csv").read_bytes()
+    files = [folder / "public/traces.csv" for folder in (tmp_path / "whole", out)]
+    assert files[0].read_bytes() == files[1].read_bytes()
 
 
 def test_a_stopped_run_can_be_discarded(run, table, tmp_path, stopped):
@@ -158,10 +165,10 @@ def test_stopped_between_release_and_clearing_up(run, table, tmp_path, monkeypat
         patch.setattr(RunCheckpoint, "remove", lambda self: None)
         done = run(*COMMAND, table, "--out", tmp_path / "run")
     assert done.exit_code == 0 and (tmp_path / "run.unfinished").exists()
-    before = (tmp_path / "run" / "traces.csv").read_bytes()
+    before = (tmp_path / "run" / "public/traces.csv").read_bytes()
     again = run(*COMMAND, table, "--resume", "--out", tmp_path / "run")
     assert again.exit_code == 0 and again.stdout == done.stdout
-    assert (tmp_path / "run" / "traces.csv").read_bytes() == before
+    assert (tmp_path / "run" / "public/traces.csv").read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
@@ -170,7 +177,7 @@ def test_a_folder_of_something_else_is_left_alone(run, table, tmp_path):
     folder.mkdir()
     (folder / "about.json").write_text("my diary")
     result = run(*COMMAND, table, "--resume", "--out", tmp_path / "run")
-    assert result.exit_code == 2 and "no unfinished run of ours" in result.stderr
+    assert result.exit_code == 2 and "not an unfinished run" in result.stderr
     assert (folder / "about.json").read_text() == "my diary"
 
 
@@ -198,7 +205,7 @@ def test_what_another_run_left_is_never_released(run, table, tmp_path, monkeypat
     command = (*COMMAND, table, "--seed", 2, "--checkpoint-seconds", 0)
     assert run(*command, "--out", tmp_path / "run", "--resume").exit_code == 0
     assert run(*command, "--out", tmp_path / "whole").exit_code == 0
-    files = [(tmp_path / name / "traces.csv").read_bytes() for name in ("run", "whole")]
+    files = [(tmp_path / name / "public/traces.csv").read_bytes() for name in ("run", "whole")]
     assert files[0] == files[1]
     stopped("training", "--checkpoint-seconds", 0, "--seed", 3, "--overwrite")
     for path, content in kept.items():  # of another run, beside the word of this one
@@ -206,7 +213,7 @@ def test_what_another_run_left_is_never_released(run, table, tmp_path, monkeypat
     command = (*COMMAND, table, "--seed", 3, "--checkpoint-seconds", 0, "--overwrite")
     assert run(*command, "--out", tmp_path / "run", "--resume").exit_code == 0
     assert run(*command, "--out", tmp_path / "whole").exit_code == 0
-    files = [(tmp_path / name / "traces.csv").read_bytes() for name in ("run", "whole")]
+    files = [(tmp_path / name / "public/traces.csv").read_bytes() for name in ("run", "whole")]
     assert files[0] == files[1]
 
 
@@ -214,9 +221,9 @@ def test_what_another_run_left_is_never_released(run, table, tmp_path, monkeypat
 def test_parts_do_not_change_a_release(run, table, tmp_path, monkeypatch, events):
     command = (*COMMAND, table, "--traces-per-user", 2, "--seed", 5)
     assert run(*command, "--out", tmp_path / "whole").exit_code == 0
-    monkeypatch.setattr(parts, "PART_EVENTS", events)
+    monkeypatch.setattr(batches, "BATCH_EVENTS", events)
     assert run(*command, "--out", tmp_path / "parts").exit_code == 0
-    files = [(tmp_path / name / "traces.csv").read_bytes() for name in ("whole", "parts")]
+    files = [(tmp_path / name / "public/traces.csv").read_bytes() for name in ("whole", "parts")]
     assert files[0] == files[1]
 
 
@@ -233,13 +240,13 @@ def test_little_memory_makes_smaller_parts(run, table, tmp_path, monkeypatch):
         return sample(self, *arguments, users=users, **options)
 
     monkeypatch.setattr(dt.Doppel, "sample", hungry)
-    monkeypatch.setattr(parts, "MIN_USERS", 4)
+    monkeypatch.setattr(batches, "MIN_USERS", 4)
     result = run(*command, "--out", tmp_path / "parts")
     assert result.exit_code == 0 and "memory is short" in result.stderr
     assert max(sizes) > 20 >= sizes[-1]
-    files = [(tmp_path / name / "traces.csv").read_bytes() for name in ("whole", "parts")]
+    files = [(tmp_path / name / "public/traces.csv").read_bytes() for name in ("whole", "parts")]
     assert files[0] == files[1]
-    monkeypatch.setattr(parts, "MIN_USERS", 10**6)
+    monkeypatch.setattr(batches, "MIN_USERS", 10**6)
     result = run(*command, "--out", tmp_path / "none")
     assert result.exit_code == 2 and "not enough memory" in result.stderr
     assert not (tmp_path / "none").exists()

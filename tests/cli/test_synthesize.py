@@ -23,27 +23,35 @@ def test_release_manifest_and_report(synthesize, table, tmp_path):
     out = tmp_path / "run"
     result = synthesize("--traces-per-user", 3, "--k", 5, "--seed", 77, "--out", out)
     assert result.exit_code == 0, result.stderr
-    assert {p.name for p in out.iterdir()} == {
-        "traces.csv", "datasheet.html", "manifest.json", "report.html", "findings.json",
-    }  # fmt: skip
-    for name in ("traces.csv", "manifest.json", "report.html"):
+    assert {p.name for p in (out / "public").iterdir()} == {"traces.csv", "datasheet.html"}
+    internal = {"manifest.json", "report.html", "findings.json"}
+    assert {p.name for p in (out / "internal").iterdir()} == internal
+    assert (out / "internal").stat().st_mode & 0o777 == 0o700
+    for name in ("public/traces.csv", "internal/manifest.json", "internal/report.html"):
         assert str(out / name) in result.stdout
-    frame = pl.read_csv(out / "traces.csv")
+    frame = pl.read_csv(out / "public/traces.csv")
     assert frame.columns == ["uid", "tid", "datetime", "lat", "lng", "location"]
     assert frame["uid"].n_unique() == 60 and len(frame) == 60 * 36
-    manifest = json.loads((out / "manifest.json").read_text())
+    manifest = json.loads((out / "internal/manifest.json").read_text())
     assert manifest["seed"] == 77
     assert manifest["input"]["sha256"] == hashlib.sha256(table.read_bytes()).hexdigest()
     assert manifest["input"]["validation"]["rows_kept"] == manifest["input"]["events"]
     assert manifest["traces"]["made"] == 120 and manifest["traces"]["released"] == 60
-    assert manifest["deniability"] == {"k": 5, "eta": 1.0, "verifiers": None}
-    assert manifest["model"]["name"] == "copycat" and manifest["model"]["alpha"] == 1.0
+    tested = {name: value for name, value in manifest["deniability"].items() if value is not None}
+    assert tested == {"k": 5, "eta": 1.0}
+    assert manifest["guarantee"]["parameters"] == {"k": 5, "eta": 1.0}
+    assert manifest["model"] == {
+        "name": "copycat", "description": "Copycat: events of the user's own",
+        "settings": {"alpha": 1.0, "factors": 2}, "public_settings": {"precision": 1.0},
+    }  # fmt: skip
+    assert manifest["rare_places"]["merged"]["min_users"] == 5
+    assert manifest["rare_places"]["released"]["blocks"] is False
     assert set(manifest["seconds"]) >= {"reading", "training", "synthesis", "deniability test"}
     assert manifest["peak_memory_mb"] > 10
-    page = (out / "report.html").read_text()
+    page = (out / "internal/report.html").read_text()
     assert "60</strong> synthetic traces released, of 120" in page and "do not publish" in page
     assert "--split 0.2" in page  # without testing users it says what is missing
-    assert (out / "findings.json").stat().st_mode & 0o077 == 0
+    assert (out / "internal/findings.json").stat().st_mode & 0o077 == 0
 
 
 def test_the_seed_is_secret(synthesize, tmp_path):
@@ -51,10 +59,10 @@ def test_the_seed_is_secret(synthesize, tmp_path):
     assert given.stderr.count("warning: the seed was given") == 1
     drawn = synthesize("--out", tmp_path / "b")
     assert "warning: the seed" not in drawn.stderr
-    seed = json.loads((tmp_path / "b" / "manifest.json").read_text())["seed"]
+    seed = json.loads((tmp_path / "b" / "internal/manifest.json").read_text())["seed"]
     assert seed > 2**64  # 128 bits of the operating system
     for folder, number in (("a", 918273645), ("b", seed)):
-        for name in ("traces.csv", "report.html", "findings.json"):
+        for name in ("public/traces.csv", "internal/report.html", "internal/findings.json"):
             assert str(number) not in (tmp_path / folder / name).read_text()
     for result in (given, drawn):
         assert "918273645" not in result.output and str(seed) not in result.output
@@ -63,34 +71,36 @@ def test_the_seed_is_secret(synthesize, tmp_path):
 def test_the_same_seed_gives_the_same_bytes(synthesize, tmp_path):
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         assert synthesize("--seed", seed, "--out", tmp_path / name).exit_code == 0
-    a, b, c = ((tmp_path / n / "traces.csv").read_bytes() for n in "abc")
+    a, b, c = ((tmp_path / n / "public/traces.csv").read_bytes() for n in "abc")
     assert a == b != c
 
 
 def test_parquet(synthesize, tmp_path):
     result = synthesize("--output-format", "parquet", "--out", tmp_path / "run")
     assert result.exit_code == 0, result.stderr
-    assert len(pl.read_parquet(tmp_path / "run" / "traces.parquet")) == 20 * 36
+    assert len(pl.read_parquet(tmp_path / "run" / "public/traces.parquet")) == 20 * 36
 
 
 def test_without_a_test(synthesize, tmp_path):
     result = synthesize("--no-test", "--out", tmp_path / "run")
     assert result.exit_code == 0
     assert "warning: no deniability test" in result.stderr
-    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    manifest = json.loads((tmp_path / "run" / "internal/manifest.json").read_text())
     assert manifest["deniability"] is None and manifest["traces"]["released"] == 40
-    assert "no deniability test was made" in (tmp_path / "run" / "report.html").read_text()
+    assert (
+        "no deniability test was made" in (tmp_path / "run" / "internal/report.html").read_text()
+    )
 
 
 def test_overwrite(synthesize, tmp_path):
     out = tmp_path / "run"
     assert synthesize("--seed", 1, "--out", out).exit_code == 0
-    before = (out / "traces.csv").read_bytes()
+    before = (out / "public/traces.csv").read_bytes()
     refused = synthesize("--seed", 2, "--out", out)
     assert refused.exit_code == 2 and "--overwrite" in refused.stderr
-    assert (out / "traces.csv").read_bytes() == before
+    assert (out / "public/traces.csv").read_bytes() == before
     assert synthesize("--seed", 2, "--out", out, "--overwrite").exit_code == 0
-    assert (out / "traces.csv").read_bytes() != before
+    assert (out / "public/traces.csv").read_bytes() != before
 
 
 @pytest.mark.parametrize(
@@ -103,7 +113,14 @@ def test_overwrite(synthesize, tmp_path):
         (("--eta", 0), "--eta"),
         (("--eta", "nan"), "--eta"),
         (("--alpha", 0), "alpha"),
-        (("--traces-per-user", 0), "--traces-per-user"),
+        (("--traces-per-user", 0), "--traces-per-user must be at least 1"),
+        (("--traces", 0), "--traces must be at least 1"),
+        (("--min-users", 0), "--min-users must be at least 1"),
+        (("--min-users", 1), "add --allow-rare-places"),
+        (("--no-test", "--k", 5), "--no-test and --k exclude each other"),
+        (("--no-test", "--randomized-test"), "--randomized-test and --no-test exclude each other"),
+        (("--resume", "--no-checkpoint"), "--resume needs an --out folder"),
+        (("--eta", 1e9), "--eta must be a number greater than 0, and at most 100"),
         (("--length", 0), "--length"),
         (("--seed", -1), "seed"),
         (("--threads", 0), "threads"),
@@ -179,9 +196,9 @@ def test_bad_input_gives_one_line_and_writes_nothing(synthesize, tmp_path, rows,
 def test_duplicate_and_unsorted_rows_are_counted(synthesize, tmp_path):
     path = tmp_path / "events.csv"
     path.write_text("\n".join([ROWS[0], *reversed(ROWS[1:]), ROWS[5], ROWS[5]]) + "\n")
-    result = synthesize("--k", 1, "--out", tmp_path / "run", path=path)
+    result = synthesize("--k", 1, "--min-users", 2, "--out", tmp_path / "run", path=path)
     assert result.exit_code == 0, result.stderr
-    validation = json.loads((tmp_path / "run" / "manifest.json").read_text())["input"][
+    validation = json.loads((tmp_path / "run" / "internal/manifest.json").read_text())["input"][
         "validation"
     ]
     assert sum(finding["count"] for finding in validation["dropped"]) == 2
@@ -236,10 +253,10 @@ def test_words_for_the_datasheet(run, table, tmp_path, quick_test):
     )  # fmt: skip
     assert result.exit_code == 0, result.stderr
     assert "datasheet.html" in result.stdout
-    page = (out / "datasheet.html").read_text()
+    page = (out / "public/datasheet.html").read_text()
     assert "Our &lt;city&gt;" in page and "CC0" in page and "me@example.org" in page
     assert table.name not in page
-    manifest = json.loads((out / "manifest.json").read_text())
+    manifest = json.loads((out / "internal/manifest.json").read_text())
     assert manifest["publication"]["title"] == "Our <city>"
 
 

@@ -7,11 +7,14 @@ import pytest
 from rich.console import Console
 
 from doppeltrace.attacks import Copies, Membership, Reidentification
-from doppeltrace.evaluation.scorecard import Counts, Measure, Scorecard
+from doppeltrace.evaluation.measure import Measure
+from doppeltrace.evaluation.scorecard import Counts, Scorecard
+from doppeltrace.utility import METRICS
 
 MEASURES = (
-    Measure("tp_tv", "TP-TV", "", "…", (0.2, 0.4), training=0.1, uniform=0.9),
-    Measure("trip_length_emd", "trip length", "km", "…", (math.nan, 1.0), 0.5, 2.0),
+    Measure(METRICS["tp_tv"], (0.2, 0.4), 0.1, 0.9, frozen=0.5, independent=0.7, error=0.01),
+    Measure(METRICS["vf_tv"], (0.3, 0.3), 0.3, 0.9, frozen=0.31, independent=0.4, error=0.01),
+    Measure(METRICS["trip_length_emd"], (math.nan, 1.0), 0.5, 2.0, math.nan, 1.0, 0.1),
 )
 
 
@@ -73,26 +76,55 @@ def test_card_is_frozen(card):
     assert card["tp_tv"] == pytest.approx(0.3)
 
 
+def test_summary_and_what_is_left_out(card):
+    assert card.summary == {
+        "population": pytest.approx(0.5),  # VF-TV says nothing: Frozen is within two errors
+        "movement": 0.0,  # no trips in one replicate: not defined, and so lost
+        "days": None,
+        "clusters": None,
+        "mean": pytest.approx(0.25),
+        "worst": 0.0,
+    }
+    assert card["summary_mean"] == pytest.approx(0.25) and card["summary_days"] is None
+    assert list(card.left_out) == ["vf_tv"]
+    assert "Training (0.3) does not clearly lead Frozen (0.31" in card.left_out["vf_tv"]
+    assert card["left_out"] == list(card.left_out.values())
+
+
 def test_markdown_has_one_row_per_score_and_the_notes(card):
     lines = card.to_markdown().splitlines()
-    assert lines[0].startswith("| score | synthetic |")
+    assert lines[0].startswith("| score | traces |")
     assert set(lines[1]) <= set("|-: ")
-    assert "| TP-TV | 0.3000 | ± 0.1414 | 0.1000 | 0.9000 |  |" in lines
-    assert "| re-identification rate | 0.2500 | 0.1000 to 0.4000 |  | 0.0100 | traces |" in lines
-    assert len({line.count("|") for line in lines if line.startswith("|")}) == 1
+    assert "| TP-TV | 0.300 | 0.141 | 0.100 | 0.500 | 0.700 | 0.900 | 50 % |" in lines
+    assert "| VF-TV | 0.300 | 0.000 | 0.300 | 0.310 | 0.400 | 0.900 | – |" in lines
+    assert "| re-identification rate | 0.2500 | 0.1000 to 0.4000 | 0.0100 |" in lines
     assert lines[-2:] == ["- first note", "- second note"]
 
 
-def test_table_shows_the_same_numbers(card):
-    console = Console(width=160, file=io.StringIO())
+@pytest.mark.parametrize("width", [80, 160])
+def test_table_shows_the_same_numbers_and_fits(card, width):
+    console = Console(width=width, file=io.StringIO())
     console.print(card.to_table())
     text = console.file.getvalue()
+    assert "…" not in text
     for piece in (
         "TP-TV",
-        "0.3000",
-        "0.1414",
+        "0.300",
+        "0.141",
+        "50 %",
         "membership advantage",
         "3.50 (test)",
         "second note",
     ):
         assert piece in text
+
+
+def test_repr_html_and_pandas(card):
+    assert repr(card).startswith("<Scorecard of 8 traces: population 50 %")
+    page = card._repr_html_()
+    assert "<td>TP-TV</td>" in page.replace("<td> ", "<td>") and "50 %" in page
+    frame = card.to_pandas()
+    assert list(frame.index) == ["tp_tv", "vf_tv", "trip_length_emd"]
+    assert frame.loc["tp_tv", "share"] == pytest.approx(0.5)
+    assert frame.loc["vf_tv", "word"] == "no yardstick"
+    assert frame.loc["trip_length_emd", "word"] == "lost"

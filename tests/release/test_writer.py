@@ -88,18 +88,24 @@ def test_manifest_is_internal_and_counts(synthetic, tmp_path):
         synthetic,
         passed,
         tmp_path / "out",
-        manifest={"seed": 2**127, "input": {"rows": np.int64(3)}},
-        files={"report.html": "<p>–</p>"},
+        manifest=lambda counts: {
+            **room.about(counts),
+            "seed": 2**127,
+            "input": {"rows": np.int64(3)},
+            "rate": np.nan,
+        },
+        internal_files={"report.html": "<p>–</p>"},
     )
     manifest = json.loads(done.manifest.read_text())
     assert manifest["doppeltrace"] == dt.__version__
     assert manifest["seed"] == 2**127
-    assert manifest["input"] == {"rows": 3}
+    assert manifest["input"] == {"rows": 3} and manifest["rate"] is None
     assert manifest["traces"]["made"] == 40
     assert manifest["traces"]["passed"] == manifest["traces"]["released"] == 30
     assert "numpy" in manifest["versions"]
     assert stat.S_IMODE(done.manifest.stat().st_mode) == 0o600
-    assert (tmp_path / "out" / "report.html").read_text() == "<p>–</p>"
+    assert stat.S_IMODE(done.internal.stat().st_mode) == 0o700
+    assert (tmp_path / "out" / "internal/report.html").read_text() == "<p>–</p>"
     assert str(2**127) not in done.traces.read_text()
 
 
@@ -107,8 +113,8 @@ def test_no_trace_passes(synthetic, tmp_path):
     for format in ("csv", "parquet"):
         done = release(synthetic, np.zeros(40, dtype=bool), tmp_path / format, format=format)
         assert done.released == done.events == 0
-    assert (tmp_path / "csv" / "traces.csv").read_text() == ",".join(COLUMNS) + "\n"
-    assert pl.read_parquet(tmp_path / "parquet" / "traces.parquet").columns == list(COLUMNS)
+    assert (tmp_path / "csv" / "public/traces.csv").read_text() == ",".join(COLUMNS) + "\n"
+    assert pl.read_parquet(tmp_path / "parquet" / "public/traces.parquet").columns == list(COLUMNS)
 
 
 def test_wrong_arguments(synthetic, tmp_path):
@@ -156,7 +162,7 @@ def test_public_files_are_made_of_the_written_traces(synthetic, tmp_path):
     passed = np.arange(40) < 3
     done = release(synthetic, passed, tmp_path / "out", public_files={"page.html": page})
     assert seen == [done.traces.read_text()]
-    public = done.folder / "page.html"
+    public = done.public / "page.html"
     assert public.read_text(encoding="utf-8") == "für alle"
     assert stat.S_IMODE(public.stat().st_mode) == stat.S_IMODE(done.traces.stat().st_mode)
 

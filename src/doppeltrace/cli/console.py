@@ -12,17 +12,18 @@ results = Console(highlight=False, soft_wrap=True)
 asides = Console(stderr=True, highlight=False, soft_wrap=True)
 
 BAD_INPUT = 2
+BLOCKED = 3
 INTERRUPTED = 130
 
 
-def say(text: str) -> None:
+def say(text: str, console: Console = asides) -> None:
     """Tell the user something on the way."""
-    asides.print(escape(text))
+    console.print(escape(text))
 
 
-def warn(text: str) -> None:
+def warn(text: str, console: Console = asides) -> None:
     """Print one line that must not be overlooked."""
-    asides.print(f"[bold yellow]warning:[/] {escape(text)}")
+    console.print(f"[bold yellow]warning:[/] {escape(text)}")
 
 
 def fail(text: str, status: int = BAD_INPUT) -> NoReturn:

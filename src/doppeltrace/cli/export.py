@@ -11,6 +11,7 @@ import typer
 from doppeltrace.cli.console import results
 from doppeltrace.files import check_file
 from doppeltrace.release.exports import files
+from doppeltrace.release.exports.source import released_file
 
 ExportFormat = StrEnum("ExportFormat", {name: name for name in files.FORMATS})  # type: ignore[misc]
 
@@ -35,7 +36,7 @@ def export(
 ) -> None:
     """Write the released traces of RUN_DIR in the format of another program.
 
-    Reads the file of released traces only, and writes what it holds and no
+    Reads the public file of released traces only, and writes what it holds and no
     more: the export may be published as the release may.
 
     For maps in a browser or a GIS, one point per event:
@@ -50,5 +51,6 @@ def export(
     """
     chosen = None if format is None else format.value
     files.format_of(to, chosen)
+    files.check_apart(to, released_file(release))
     check_file(to, overwrite=overwrite)
     results.print(f"export    {files.export(release, to, chosen)}")

@@ -80,7 +80,7 @@ def evaluate(
 
       doppeltrace evaluate --data checkins.csv.gz --places venues.csv
       --top-places 1000 --instants-per-slot 2 --split split.csv
-      --synthetic run/traces.csv --json score.json
+      --synthetic run/public/traces.csv --json score.json
     """
     if json_file is not None:
         check_file(json_file)

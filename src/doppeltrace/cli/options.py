@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,12 +14,18 @@ from doppeltrace.errors import SettingsError
 from doppeltrace.io.readers import FORMATS
 from doppeltrace.synthesizers import MODELS, Synthesizer
 
-DEFAULT_MODEL = "doppel"
-
 READING = "Reading the input"
 MODEL = "Model"
 TEST = "Deniability test"
 OUTPUT = "Output"
+
+
+class OutputFormat(StrEnum):
+    """How released traces are written."""
+
+    csv = "csv"
+    parquet = "parquet"
+
 
 Input = Annotated[Path, typer.Argument(help="File or folder with the traces.", show_default=False)]
 Model = Annotated[
@@ -207,11 +214,6 @@ def build_model(name: str, given: dict[str, Any], extra: list[str] | None) -> Sy
         raise SettingsError(f"--model {name}: {error}") from error
 
 
-def settings_of(model: Synthesizer) -> dict[str, Any]:
-    """Return the settings of a model, except its seed."""
-    return {**model.settings, "threads": model.threads}
-
-
 def _pairs(texts: list[str], option: str = "--columns") -> dict[str, str]:
     pairs = {}
     for text in texts:
@@ -240,7 +242,7 @@ def _split(text: str) -> float | Path:
     return path
 
 
-def _numbers(texts: list[str], count: int, kind: type, option: str) -> tuple:
+def _numbers(texts: list[str], count: int, kind: type, option: str) -> tuple[Any, ...]:
     try:
         numbers = tuple(kind(text) for text in texts)
     except ValueError:

@@ -17,14 +17,15 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from doppeltrace.cli.console import asides
-from doppeltrace.progress import Step
+from doppeltrace.cli import console as channels
+from doppeltrace.cli.wording import remark
+from doppeltrace.progress import Step, readable_time
 
 SECONDS_BETWEEN_LINES = 3.0
 
 
 class Reporter:
-    """Hears of every `Step`, shows where the work stands, and keeps each phase's time.
+    """The `Monitor` of a terminal: shows where the work stands, and keeps each phase's time.
 
     Attributes
     ----------
@@ -32,7 +33,7 @@ class Reporter:
     """
 
     def __init__(
-        self, console: Console = asides, now: Callable[[], float] = time.monotonic
+        self, console: Console = channels.asides, now: Callable[[], float] = time.monotonic
     ) -> None:
         self.seconds: dict[str, float] = {}
         self._console = console
@@ -91,6 +92,14 @@ class Reporter:
                 f"{step.phase} {step.done:,}/{step.total:,}{estimate}  {figures}".rstrip()
             )
 
+    def say(self, text: str) -> None:
+        """Show a remark."""
+        channels.say(remark(text), self._console)
+
+    def warn(self, text: str) -> None:
+        """Show what must not be overlooked."""
+        channels.warn(remark(text), self._console)
+
     def _task(self, name: str, total: int | None) -> TaskID:
         assert self._bars is not None
         if name not in self._tasks:
@@ -107,15 +116,3 @@ class Reporter:
             TextColumn("{task.fields[figures]}"),
             console=self._console,
         )
-
-
-def readable_time(seconds: float) -> str:
-    """Return a duration as people say it: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`."""
-    if seconds < 9.95:
-        return f"{seconds:.1f} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"

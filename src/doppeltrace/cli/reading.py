@@ -29,6 +29,11 @@ class Reading:
     format: str
     options: dict[str, Any]
 
+    @property
+    def words(self) -> dict[str, str]:
+        """The options as text, for the manifest."""
+        return {name: str(value) for name, value in self.options.items()}
+
     def read(self, path: Path) -> Dataset:
         """Read an input."""
         return read(path, self.format, **self.options)

@@ -10,10 +10,7 @@ import typer
 
 from doppeltrace.cli import publication
 from doppeltrace.cli.console import results, warn
-from doppeltrace.files import atomic_file
-from doppeltrace.report.internal.files import PAGE, read_findings
-from doppeltrace.report.internal.page import render
-from doppeltrace.report.public import datasheet
+from doppeltrace.pipeline.pages import rewrite_pages
 
 
 def report(
@@ -29,30 +26,22 @@ def report(
     citation: publication.Citation = None,
     contact: publication.Contact = None,
 ) -> None:
-    """Make report.html and datasheet.html of a finished run again.
+    """Make the report and the datasheet of a run again.
 
     From what the run's folder keeps (findings.json, manifest.json and the
     traces): after an update of doppeltrace, or to give the public datasheet a
     title, licence or citation, which the run's folder then keeps. The traces
     are not touched.
     """
-    page = render(read_findings(run_dir))
-    words = {
-        "title": title,
-        "description": description,
-        "licence": licence,
-        "citation": citation,
-        "contact": contact,
-    }
-    public = datasheet.datasheet_of_run(run_dir, **words)
-    datasheet.keep_words(run_dir, **words)
-    home = run_dir / PAGE
-    with atomic_file(home) as partial:
-        partial.touch(mode=0o600)
-        partial.write_text(page, encoding="utf-8")
-    with atomic_file(run_dir / datasheet.NAME) as partial:
-        partial.write_text(public, encoding="utf-8")
-    results.print(f"report    {home}  (internal)")
-    results.print(f"datasheet {run_dir / datasheet.NAME}  (public, like the traces)")
-    if open_page and not webbrowser.open(home.resolve().as_uri()):
-        warn(f"no browser was found: open {home} by hand")
+    page, public = rewrite_pages(
+        run_dir,
+        title=title,
+        description=description,
+        licence=licence,
+        citation=citation,
+        contact=contact,
+    )
+    results.print(f"report    {page}  (internal)")
+    results.print(f"datasheet {public}  (public: describes the traces)")
+    if open_page and not webbrowser.open(page.resolve().as_uri()):
+        warn(f"no browser was found: open {page} by hand")

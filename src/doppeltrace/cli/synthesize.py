@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from doppeltrace.cli import options, publication
-from doppeltrace.cli.console import results, say, warn
-from doppeltrace.cli.options import MODEL, OUTPUT, TEST, build_model
+from doppeltrace.cli import options, publication, seeds
+from doppeltrace.cli.console import results
+from doppeltrace.cli.options import MODEL, OUTPUT, TEST, OutputFormat, build_model
 from doppeltrace.cli.progress import Reporter
 from doppeltrace.cli.reading import Reading, takes_reading_options
-from doppeltrace.errors import InputError, OutputError
-from doppeltrace.pipeline.checkpoint import RunCheckpoint
-from doppeltrace.pipeline.run import Run, file_hash
-from doppeltrace.pipeline.settings import RunSettings
-from doppeltrace.release import Release, read_release
-from doppeltrace.report.public import datasheet
-from doppeltrace.report.public.publication import Publication
-from doppeltrace.streams import fresh_seed
-
-
-class OutputFormat(StrEnum):
-    """How released traces are written."""
-
-    csv = "csv"
-    parquet = "parquet"
+from doppeltrace.cli.results import announce, announce_folder
+from doppeltrace.errors import InputError, SettingsError
+from doppeltrace.io.dataset import Dataset
+from doppeltrace.pipeline import synthesize as run
+from doppeltrace.pipeline.source import Source
+from doppeltrace.pipeline.synthesis import DEFAULT_MODEL, finished_before
+from doppeltrace.safeguards.rare_places import MIN_USERS
 
 
 @takes_reading_options
@@ -41,10 +32,18 @@ def synthesize(
             rich_help_panel=OUTPUT,
         ),
     ],
-    model: options.Model = options.DEFAULT_MODEL,
+    model: options.Model = DEFAULT_MODEL,
     traces_per_user: Annotated[
         int, typer.Option(help="Synthetic traces per input user.", rich_help_panel=MODEL)
     ] = 1,
+    traces: Annotated[
+        int | None,
+        typer.Option(
+            help="Synthetic traces in all, in place of --traces-per-user.",
+            rich_help_panel=MODEL,
+            show_default=False,
+        ),
+    ] = None,
     length: Annotated[
         int | None,
         typer.Option(
@@ -75,12 +74,41 @@ def synthesize(
             rich_help_panel=MODEL,
         ),
     ] = None,
-    k: Annotated[
+    min_users: Annotated[
         int,
         typer.Option(
-            "--k", help="Users who must plausibly stand behind a trace.", rich_help_panel=TEST
+            help="Training users that a place needs: places with fewer are merged into the "
+            "nearest one with enough before anything is learned. 1 merges nothing, and needs "
+            "--allow-rare-places.",
+            rich_help_panel=TEST,
         ),
-    ] = 10,
+    ] = MIN_USERS,
+    allow_rare_places: Annotated[
+        bool,
+        typer.Option(
+            "--allow-rare-places",
+            help="Release places of few people all the same. They give these people away.",
+            rich_help_panel=TEST,
+        ),
+    ] = False,
+    max_events: Annotated[
+        int | None,
+        typer.Option(
+            help="Events of one user that the model may see; by default ten times the typical "
+            "user's.",
+            rich_help_panel=TEST,
+            show_default=False,
+        ),
+    ] = None,
+    k: Annotated[
+        int | None,
+        typer.Option(
+            "--k",
+            help="Users who must plausibly stand behind a trace (10).",
+            rich_help_panel=TEST,
+            show_default=False,
+        ),
+    ] = None,
     eta: Annotated[
         float,
         typer.Option(
@@ -172,23 +200,18 @@ def synthesize(
     licence: publication.Licence = None,
     citation: publication.Citation = None,
     contact: publication.Contact = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            help="Seed, to repeat a run; by default from the operating system. Keep it secret.",
-            show_default=False,
-        ),
-    ] = None,
+    seed: seeds.Seed = None,
+    seed_file: seeds.SeedFile = None,
     threads: Annotated[
         int | None, typer.Option(help="Threads; by default all cores.", show_default=False)
     ] = None,
 ) -> None:
     """Make synthetic traces of INPUT, test each of them, and release those that pass.
 
-    Writes to the output folder what may be published, the traces (traces.csv
-    or traces.parquet) and datasheet.html, which describes them; and for
-    internal use manifest.json and report.html, with scores if the input has
-    testing users (--split).
+    Writes to OUT/public what may be handed on: the traces (traces.csv or
+    traces.parquet), and datasheet.html, which describes them. OUT/internal
+    must not leave: manifest.json, which holds the seed; report.html, with
+    scores if the input has testing users (--split); findings.json.
 
     A folder of people flow, ten traces per user:
 
@@ -211,110 +234,66 @@ def synthesize(
       doppeltrace synthesize dataset_WWW2019/ --city Istanbul --top-places 1000
       --instants-per-slot 2 --verifiers 32000 --output-format parquet --out run
     """
-    unfinished = None if no_checkpoint else RunCheckpoint(out)
-    if resume and unfinished is not None and unfinished.released:
-        unfinished.remove()
-        announce_paths(read_release(out))
+    if resume and not no_checkpoint and (release := finished_before(out)) is not None:
+        announce_folder(release)
         return
-    chosen = _choose_seed(seed, unfinished if resume else None)
+    chosen, warning = seeds.choose_seed(seed, seed_file)
     synthesizer = build_model(
         model,
         {"alpha": alpha, "factors": factors, "iterations": iterations, "seed": chosen,
          "threads": threads},
         settings,
     )  # fmt: skip
-    wish = RunSettings(
-        out=out,
-        seed=chosen,
+    if no_test and k is not None:
+        raise SettingsError("--no-test and --k exclude each other: leave one of them out")
+    reporter = Reporter()
+    if warning is not None:
+        reporter.warn(warning)
+
+    def read() -> Dataset:
+        if not input.exists():
+            raise InputError(f"{input} does not exist: check the path of the input")
+        data = reading.read(input)
+        reporter.say(str(data.validation))
+        if data.test is not None:
+            reporter.say(
+                f"  {data.train.n_users:,} users to learn from, {data.test.n_users:,} testing "
+                "users to score against"
+            )
+        return data
+
+    done = run(
+        read,
+        synthesizer,
         traces_per_user=traces_per_user,
+        n_traces=traces,
         length=length,
-        k=None if no_test else k,
+        min_users=min_users,
+        allow_rare_places=allow_rare_places,
+        max_events=max_events,
+        k=None if no_test else 10 if k is None else k,
         eta=eta,
         verifiers=verifiers,
         epsilon0=epsilon0 if randomized_test else None,
         delta=delta,
         count_all=count_all,
+        seed=chosen,
+        out=out,
         output_format=output_format.value,
         overwrite=overwrite,
         keep_model=keep_model,
         resume=resume,
         checkpoint_seconds=None if no_checkpoint else checkpoint_seconds,
-        publication=Publication().changed(
-            title=title,
-            description=description,
-            licence=licence,
-            citation=citation,
-            contact=contact,
-        ),
+        publication={
+            "title": title,
+            "description": description,
+            "licence": licence,
+            "citation": citation,
+            "contact": contact,
+        },
+        source=Source.of_file(input, reading.words),
+        monitor=reporter,
     )
-    wish.check()
-    wish.check_model(synthesizer)
-    if unfinished is not None:
-        _look_at(unfinished, resume, overwrite)
-    if seed is not None:
-        warn(
-            "the seed was given: whoever learns it can replay every user's random numbers and "
-            "so link released traces to users; keep it secret, or leave --seed out"
-        )
-    if no_test:
-        warn("no deniability test: every trace is released, whomever it resembles")
-    secret = (
-        "holds every input user's profile and the seed, so whoever gets it can undo the privacy "
-        "of the release"
-    )
-    if keep_model is not None:
-        warn(f"the model will be kept in {keep_model}: it {secret}")
-    reporter = Reporter()
-    if not input.exists():
-        raise InputError(f"{input} does not exist: check the path of the input")
-    sha256 = file_hash(input)
-    with reporter.phase("reading"):
-        data = reading.read(input)
-    say(str(data.validation))
-    if data.test is not None:
-        say(
-            f"  {data.train.n_users:,} users to learn from, {data.test.n_users:,} testing users "
-            "to score against"
-        )
-    source = {
-        "path": input,
-        "sha256": sha256,
-        "options": {name: str(value) for name, value in reading.options.items()},
-        "validation": data.validation.to_dict(),
-    }
-    run = Run(wish, synthesizer, source, reporter, unfinished=unfinished)
-    announce_paths(run.perform(data.train, data.test, title=f"Synthetic traces of {input.name}"))
+    announce(done)
     if keep_model is not None:
         results.print(f"model     {keep_model}  (secret)")
-
-
-def _choose_seed(given: int | None, unfinished: RunCheckpoint | None) -> int:
-    """Return the seed given, else that of the run to be resumed, else a fresh one."""
-    if given is None and unfinished:
-        return unfinished.seed
-    return fresh_seed() if given is None else given
-
-
-def _look_at(unfinished: RunCheckpoint, resume: bool, overwrite: bool) -> None:
-    """Say what becomes of a run that was stopped; nothing that took long is lost unasked."""
-    if resume:
-        if unfinished:
-            say(f"going on from {unfinished.folder}")
-        else:
-            say("there is nothing to resume: starting from the beginning")
-    elif unfinished.has_begun and not overwrite:
-        raise OutputError(
-            f"{unfinished.folder} holds a run that was stopped: go on from it with --resume, or "
-            "discard it with --overwrite"
-        )
-    elif unfinished:
-        unfinished.remove()
-
-
-def announce_paths(done: Release) -> None:
-    """Print where everything is."""
-    results.print(f"released {done.released:,} of {done.made:,} traces ({done.events:,} events)")
-    results.print(f"traces    {done.traces}")
-    results.print(f"datasheet {done.folder / datasheet.NAME}  (public, like the traces)")
-    results.print(f"manifest  {done.manifest}  (internal: holds the seed)")
-    results.print(f"report    {done.folder / 'report.html'}  (internal)")

@@ -5,8 +5,8 @@ training traces (1) the synthetic traces go:
 
     share = (trivial − synthetic) / (trivial − training), clipped to [0, 1].
 
-A figure on which Training does not lead by more than two standard errors says nothing about a
-model on these data: it has no share, and is left out of the summary.
+A figure on which Training does not lead Frozen, Independent and Uniform by more than two standard
+errors says nothing about a model on these data: it has no share, and is left out of the summary.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Measure:
     metric : its name, words, group and definition.
     per_replicate : the score of each replicate of the synthetic traces.
     training, uniform, frozen, independent : the same score of the yardsticks.
-    error : standard error of Training's lead over the better of Frozen and Independent.
+    error : standard error of Training's lead over the best of the other three.
     """
 
     metric: Metric
@@ -98,9 +98,11 @@ class Measure:
 
     @property
     def says_something(self) -> bool:
-        """Whether Training leads the trivial generators clearly."""
-        lead = self.trivial - self.training
-        return math.isfinite(self.error) and lead > max(ERRORS * self.error, 1e-12)
+        """Whether Training leads the other yardsticks clearly."""
+        if not (math.isfinite(self.error) and math.isfinite(self.trivial)):
+            return False
+        lead = better((self.trivial, self.uniform)) - self.training
+        return lead > max(ERRORS * self.error, 1e-12)
 
     def row(self, name: Row) -> float:
         """Return the figure of the synthetic traces or of a yardstick."""
@@ -137,10 +139,11 @@ class Measure:
             return f"{self.label} is not defined on these data."
         if not math.isfinite(self.error):
             return f"{self.label}: there are too few users to tell how sure it is."
-        name = "Frozen" if self.trivial == self.frozen else "Independent"
+        others = {"Frozen": self.frozen, "Independent": self.independent, "Uniform": self.uniform}
+        name = min((n for n in others if math.isfinite(others[n])), key=others.__getitem__)
         return (
             f"{self.label}: Training ({self.training:.4g}) does not clearly lead {name} "
-            f"({self.trivial:.4g}; standard error {self.error:.2g})."
+            f"({others[name]:.4g}; standard error {self.error:.2g})."
         )
 
 

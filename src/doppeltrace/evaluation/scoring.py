@@ -87,7 +87,7 @@ def evaluate(
             rows.uniform[name],
             rows.frozen[name],
             rows.independent[name],
-            rows.error[name],
+            rows.error(name, len(made)),
         )
         for name, metric in METRICS.items()
     ]
@@ -206,8 +206,8 @@ def _notes(
     void = [m.label for m in measures if m.metric.in_summary and not m.says_something]
     if void:
         notes.append(
-            "Left out, because Training does not lead Frozen and Independent by two standard "
-            f"errors on these data: {', '.join(void)}."
+            "Left out, because Training does not lead the other yardsticks by two standard errors "
+            f"on these data: {', '.join(void)}."
         )
     if counts.unseen_places:
         notes.append(

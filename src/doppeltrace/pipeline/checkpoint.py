@@ -1,18 +1,19 @@
 """What a run has done so far, kept beside its output folder until it is complete.
 
-`OUT.unfinished` holds what the run is (`about.json`), the state of the training, and of every
-part of the traces what was drawn and how far its test is. Each file is replaced in one step, so
-a kill at any moment leaves something to go on from. It is as secret as the input: it is made
-for the owner's eyes only, and removed when the release stands.
+`OUT.unfinished` holds what the run is (`about.json`), the state of the training, and for every
+batch of traces what was drawn and how far its test is. Each file is replaced in one step, so
+a kill at any moment leaves something to go on from. It is as secret as the input: only its
+owner may read it, and it is removed when the release stands.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
+import hashlib
 import json
 import os
 import secrets
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -90,7 +91,8 @@ class RunCheckpoint:
                 fresh = {"run": secrets.token_hex(8), "seed": str(seed), "what": what}
                 with atomic_file(self._about) as partial:
                     partial.touch(mode=0o600)
-                    partial.write_text(json.dumps(fresh, indent=2), encoding="utf-8")
+                    text = json.dumps({**fresh, "sha256": _checksum(fresh)}, indent=2)
+                    partial.write_text(text, encoding="utf-8")
         except OutputError:
             raise
         except OSError as error:
@@ -99,39 +101,43 @@ class RunCheckpoint:
         for name, value in json.loads(json.dumps(what)).items():
             if about["what"].get(name) != value:
                 raise InputError(
-                    f"{self.folder} is of a run with another {name} ({about['what'].get(name)}, "
-                    f"now {value}): give the same, or discard it with --overwrite"
+                    f"{self.folder} belongs to a run with another {name} "
+                    f"({about['what'].get(name)}, now {value}): give the same, or discard it with "
+                    "overwrite=True",
+                    name,
+                    "overwrite",
                 )
-        if int(about["seed"]) != seed:  # neither of them is said: both are secrets
+        if int(about["seed"]) != seed:  # both are secrets, so the message names neither
             raise InputError(
-                f"{self.folder} is of a run with another seed: leave --seed out, or discard it "
-                "with --overwrite"
+                f"{self.folder} belongs to a run with another seed: do not give one, or discard "
+                "it with overwrite=True",
+                "overwrite",
             )
         self.run = about["run"]
 
-    def part_from(self, first: int) -> KeptBatch | None:
-        """Return what was kept of the part that begins with this user, if anything was."""
+    def batch_from(self, first: int) -> KeptBatch | None:
+        """Return what was kept of the batch that begins with this user, if anything was."""
         for path in self.folder.glob(f"traces-{first}-*.safetensors"):
-            arrays, about = read_model(path)
+            arrays, about = read_model(path, "remove the file, and its traces are made again")
             if about["run"] != self.run:
                 continue
             counted = Counting(arrays["own"], arrays["plausible"], about["done"])
             return KeptBatch(first, about["last"], arrays["locations"], counted)
         return None
 
-    def keep_part(self, part: KeptBatch) -> None:
-        """Keep a part of the traces, in place of what was kept of it before."""
-        arrays: dict[str, NDArray] = {
-            "locations": part.locations,
-            "own": part.counted.own,
-            "plausible": part.counted.plausible,
+    def keep_batch(self, batch: KeptBatch) -> None:
+        """Keep a batch of traces, in place of what was kept of it before."""
+        arrays: dict[str, NDArray[Any]] = {
+            "locations": batch.locations,
+            "own": batch.counted.own,
+            "plausible": batch.counted.plausible,
         }
-        about = {"run": self.run, "last": part.last, "done": part.counted.done}
-        write_model(self._part(part), arrays, about)
+        about = {"run": self.run, "last": batch.last, "done": batch.counted.done}
+        write_model(self._file(batch), arrays, about)
 
-    def drop_part(self, part: KeptBatch) -> None:
-        """Forget what was kept of a part."""
-        remove_model(self._part(part))
+    def drop_batch(self, batch: KeptBatch) -> None:
+        """Forget what was kept of a batch."""
+        remove_model(self._file(batch))
 
     @property
     def has_begun(self) -> bool:
@@ -145,7 +151,8 @@ class RunCheckpoint:
                 self._take()
             self._clear()
             self._about.unlink(missing_ok=True)
-            shutil.rmtree(self.folder, ignore_errors=True)
+            with contextlib.suppress(OSError):  # somebody else's file is in it
+                self.folder.rmdir()
         self.leave()
 
     def leave(self) -> None:
@@ -158,22 +165,32 @@ class RunCheckpoint:
     def _about(self) -> Path:
         return self.folder / "about.json"
 
-    def _part(self, part: KeptBatch) -> Path:
-        return self.folder / f"traces-{part.first}-{part.last}.safetensors"
+    def _file(self, batch: KeptBatch) -> Path:
+        return self.folder / f"traces-{batch.first}-{batch.last}.safetensors"
 
     def _read(self) -> dict[str, Any]:
         try:
             about = json.loads(self._about.read_text(encoding="utf-8"))
-            return {name: about[name] for name in ("run", "seed", "what")}
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            told = about.pop("sha256")
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(
-                f"{self.folder} is no unfinished run of ours: remove it, or choose another --out"
+                f"{self.folder} is damaged, or not an unfinished run: remove it, or choose "
+                "another out",
+                "out",
             ) from error
+        if told != _checksum(about):
+            raise InputError(
+                f"{self._about} is damaged (its checksum does not match): discard the unfinished "
+                "run with overwrite=True",
+                "overwrite",
+            )
+        return dict(about)
 
     def _clear(self) -> None:
         """Remove what is kept of a run, but not what tells of it."""
-        for path in self.folder.glob("*.safetensors*"):
-            path.unlink(missing_ok=True)
+        for pattern in ("*.safetensors*", f".{self._about.name}.*.partial"):
+            for path in self.folder.glob(pattern):
+                path.unlink(missing_ok=True)
 
     def _take(self) -> None:
         """Make sure that no other process works on it, or has just removed it."""
@@ -186,5 +203,10 @@ class RunCheckpoint:
         if gone:
             self.leave()
             raise OutputError(
-                f"another process is making {self._out}: wait for it, or choose another --out"
+                f"another process is making {self._out}: wait for it, or choose another out",
+                "out",
             )
+
+
+def _checksum(about: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from doppeltrace.cli.console import say, warn
-from doppeltrace.cli.progress import readable_time
 from doppeltrace.engine.local import threads, use_threads
 from doppeltrace.pipeline.settings import RunSettings
+from doppeltrace.progress import Monitor, readable_time
 from doppeltrace.synthesizers import Synthesizer
 from doppeltrace.traces import Traces
 
@@ -51,7 +51,7 @@ class Estimate:
 
 
 def estimate(
-    model: Synthesizer, traces: Traces, wish: RunSettings, speed: float = 1.0
+    model: Synthesizer, traces: Traces, settings: RunSettings, speed: float = 1.0
 ) -> Estimate | None:
     """Estimate a run, or None if its model is quick.
 
@@ -59,24 +59,25 @@ def estimate(
     """
     cost = model.cost(
         traces,
-        traces_per_user=wish.traces_per_user,
-        length=wish.length,
-        k=wish.k,
-        eta=wish.eta,
-        verifiers=wish.verifiers,
-        count_all=wish.count_all,
+        traces_per_user=settings.traces_per_user,
+        n_traces=settings.n_traces,
+        length=settings.length,
+        k=settings.k,
+        eta=settings.eta,
+        verifiers=settings.verifiers,
+        count_all=settings.count_all,
     )
     if cost is None:
         return None
     with use_threads(model.threads):
         unit = 1.0 / (speed * threads())
-    length = traces.clock.n_instants if wish.length is None else wish.length
-    events = traces.n_users * wish.traces_per_user * length
+    length = traces.clock.n_instants if settings.length is None else settings.length
+    drawn = settings.n_traces or traces.n_users * settings.traces_per_user
     return Estimate(
         training=cost.training * unit,
         synthesis=cost.synthesis * unit,
         test=cost.test * unit,
-        memory=BASE_MEMORY + cost.memory + EVENT_BYTES * events,
+        memory=BASE_MEMORY + cost.memory + EVENT_BYTES * drawn * length,
     )
 
 
@@ -87,7 +88,7 @@ def probe() -> float:
     return PROBE_SECONDS / best
 
 
-def _seconds_to_sort(numbers: np.ndarray) -> float:
+def _seconds_to_sort(numbers: NDArray[np.float64]) -> float:
     began = time.thread_time()  # what other processes do meanwhile does not count
     np.sort(numbers, kind="stable")
     return time.thread_time() - began
@@ -119,20 +120,22 @@ def _told(file: str, name: str) -> float | None:
     return None
 
 
-def announce(model: Synthesizer, traces: Traces, wish: RunSettings) -> Estimate | None:
+def announce(
+    model: Synthesizer, traces: Traces, settings: RunSettings, monitor: Monitor
+) -> Estimate | None:
     """Say what a long run will take; the other models are quick and need no estimate."""
-    guess = estimate(model, traces, wish, probe())
+    guess = estimate(model, traces, settings, probe())
     if guess is None:
         return None
     if guess.memory > available_memory():
-        warn(
+        monitor.warn(
             f"this run may need {guess.memory / 1e6:,.0f} MB of memory, and "
             f"{available_memory() / 1e6:,.0f} MB are free: close other programs, or take fewer "
-            "places (--top-places) or factors"
+            "places, factors or traces"
         )
     if guess.seconds >= LONG_SECONDS:
         megabytes = max(guess.memory / 1e6, peak_memory_mb())  # reading may have needed more
-        say(
+        monitor.say(
             f"estimate, within a factor of two: {readable_time(guess.seconds)} (training "
             f"{readable_time(guess.training)}, synthesis {readable_time(guess.synthesis)}, test "
             f"{readable_time(guess.test)}) and about {megabytes:,.0f} MB of memory"

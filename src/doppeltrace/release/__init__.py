@@ -1,5 +1,6 @@
 """What may leave: the only door out, and the forms that other programs read."""
 
-from doppeltrace.release.writer import Release, read_release, release
+from doppeltrace.release.folder import Release, TraceCounts, read_manifest, read_release
+from doppeltrace.release.writer import release
 
-__all__ = ["Release", "read_release", "release"]
+__all__ = ["Release", "TraceCounts", "read_manifest", "read_release", "release"]

@@ -45,8 +45,8 @@ def released_frame(
 def local_times(synthetic: SyntheticTraces) -> NDArray[np.datetime64]:
     """Return (length,) the local time of every step of a trace.
 
-    A clock that repeats stands for a typical day, or week: it is put at `TYPICAL`, for the day on
-    which the input began is the input's.
+    A clock that repeats stands for a typical day, or week: it is put at `TYPICAL`, since the
+    day on which the input began is the input's.
     """
     clock = synthetic.clock
     times = clock.local_time(synthetic.instants)

@@ -7,47 +7,55 @@ gives the same bytes in whatever order it comes.
 
 from __future__ import annotations
 
-import json
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from doppeltrace.errors import InputError, require
-from doppeltrace.files import MARKER, atomic_folder
+from doppeltrace.errors import require
+from doppeltrace.files import INTERNAL, MARKER, PUBLIC, atomic_folder
+from doppeltrace.plain import to_json
 from doppeltrace.release.columns import COLUMNS, FORMATS, by_content, local_times, released_frame
+from doppeltrace.release.folder import Release, TraceCounts
 from doppeltrace.traces import SyntheticTraces
 
 NOTICE = (
     "Internal: do not publish. The seed gives every user's random numbers away; "
-    "only the file of traces and the datasheet may leave."
+    f"only the folder {PUBLIC} may leave."
 )
 
 _ROWS_AT_ONCE = 1_000_000
 
 
-@dataclass(frozen=True)
-class Release:
-    """Where a release is, and how many traces it holds.
+def about(counts: TraceCounts) -> dict[str, Any]:
+    """Return what every manifest begins with: versions, and how many traces there are."""
+    packages = ("numpy", "scipy", "numba", "polars")
+    versions = {"python": platform.python_version(), **{name: version(name) for name in packages}}
+    return {
+        "doppeltrace": version("doppeltrace"),
+        "notice": NOTICE,
+        "versions": versions,
+        "traces": counts,
+    }
 
-    Attributes
-    ----------
-    folder, traces, manifest : the output folder and the two files in it.
-    made, released, events : traces given, traces written, rows written.
-    """
 
-    folder: Path
-    traces: Path
-    manifest: Path
-    made: int
-    released: int
-    events: int
+def leaving(synthetic: SyntheticTraces, passed: ArrayLike) -> SyntheticTraces:
+    """Return the traces that leave as they leave: ordered by content, without their owners."""
+    chosen = np.asarray(passed)
+    require(
+        chosen.dtype == np.bool_ and chosen.shape == (len(synthetic),),
+        "passed needs one True or False per trace",
+    )
+    locations = by_content(synthetic.locations[chosen])
+    unknown = np.full(len(locations), -1)
+    return SyntheticTraces(
+        locations, unknown, np.zeros_like(unknown), synthetic.places, synthetic.clock
+    )
 
 
 def release(
@@ -55,14 +63,13 @@ def release(
     passed: ArrayLike,
     out_dir: str | Path,
     *,
-    format: Literal["csv", "parquet"] = "csv",
-    manifest: Mapping[str, Any] | None = None,
-    at_last: Callable[[], Mapping[str, Any]] = dict,
-    files: Mapping[str, str] | None = None,
+    format: str = "csv",
+    manifest: Callable[[TraceCounts], Mapping[str, Any]] = about,
+    internal_files: Mapping[str, str] | None = None,
     public_files: Mapping[str, Callable[[Path], str]] | None = None,
     overwrite: bool = False,
 ) -> Release:
-    """Write the traces that passed to `out_dir`, with a manifest beside them.
+    """Write the traces that passed to `out_dir/public`, and what is kept of the run beside it.
 
     Parameters
     ----------
@@ -71,9 +78,9 @@ def release(
     out_dir : a new or empty folder, or with `overwrite` one of an earlier release. It appears
         complete or not at all.
     format : "csv" or "parquet".
-    manifest : what to keep about the run, for internal use; versions and counts are added.
-    at_last : gives more of that when all other files are written.
-    files : more internal text files to write, by name.
+    manifest : gives what to keep about the run in `out_dir/internal`, when all other files are
+        written; begins with `about(counts)`.
+    internal_files : more internal text files to write, by name.
     public_files : text files that may be published with the traces, by name: each is what its
         function returns for the path of the written file of traces.
 
@@ -82,57 +89,40 @@ def release(
     OutputError : the folder cannot be written; it is then as it was before.
     """
     require(format in FORMATS, f"format must be one of {', '.join(FORMATS)}")
-    chosen = np.asarray(passed)
-    require(
-        chosen.dtype == bool and chosen.shape == (len(synthetic),),
-        "passed needs one True or False per trace",
-    )
-    locations = by_content(synthetic.locations[chosen])
-    events = int(np.count_nonzero(locations >= 0))
-    counts = {
-        "made": len(synthetic),
-        "passed": int(chosen.sum()),
-        "released": len(locations),
-        "events_released": events,
-    }
-    internal = {
-        "doppeltrace": version("doppeltrace"),
-        "notice": NOTICE,
-        "versions": _versions(),
-        **(manifest or {}),
-        "traces": counts,
-    }
+    released = leaving(synthetic, passed)
+    counts = TraceCounts.of(np.asarray(passed), released)
     name = f"traces.{format}"
     with atomic_folder(out_dir, overwrite=overwrite) as folder:
-        if format == "parquet":
-            _write_parquet(folder / name, locations, synthetic)
-        else:
-            _write_csv(folder / name, locations, synthetic)
-        for file, text in (files or {}).items():
-            _write_internal(folder / file, text)
+        (folder / PUBLIC).mkdir()
+        (folder / INTERNAL).mkdir(mode=0o700)
+        write_traces(folder / PUBLIC / name, released)
+        for file, text in (internal_files or {}).items():
+            write_internal(folder / INTERNAL / file, text)
         for file, make in (public_files or {}).items():
-            (folder / file).write_text(make(folder / name), encoding="utf-8")
-        internal |= at_last()
-        _write_internal(folder / MARKER, json.dumps(internal, indent=2, default=_plain) + "\n")
+            page = make(folder / PUBLIC / name)
+            (folder / PUBLIC / file).write_text(page, encoding="utf-8")
+        write_internal(folder / MARKER, to_json(manifest(counts)))
     home = Path(out_dir)
-    return Release(home, home / name, home / MARKER, counts["made"], counts["released"], events)
+    return Release(
+        folder=home,
+        traces=home / PUBLIC / name,
+        manifest=home / MARKER,
+        made=counts.made,
+        released=counts.released,
+        events=counts.events_released,
+    )
 
 
-def read_release(folder: str | Path) -> Release:
-    """Return what a release folder says of itself."""
-    home = Path(folder)
-    try:
-        counts = json.loads((home / MARKER).read_text(encoding="utf-8"))["traces"]
-        (traces,) = released_files(home)
-        figures = (counts["made"], counts["released"], counts["events_released"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{home} is not a release of ours") from error
-    return Release(home, traces, home / MARKER, *figures)
+def write_traces(path: Path, released: SyntheticTraces) -> None:
+    """Write traces that leave to a .csv or .parquet file."""
+    write = _write_parquet if path.suffix == ".parquet" else _write_csv
+    write(path, released.locations, released)
 
 
-def released_files(folder: Path) -> list[Path]:
-    """Return the files of traces in a folder: one, if it is a release."""
-    return [path for kind in FORMATS if (path := folder / f"traces.{kind}").is_file()]
+def write_internal(path: Path, text: str) -> None:
+    """Write a file for the owner's eyes only."""
+    path.touch(mode=0o600)
+    path.write_text(text, encoding="utf-8")
 
 
 def _write_csv(path: Path, locations: NDArray[np.int32], synthetic: SyntheticTraces) -> None:
@@ -170,25 +160,3 @@ def _write_parquet(path: Path, locations: NDArray[np.int32], synthetic: Syntheti
     rows = rows.join(where, on="place", how="left", maintain_order="left")
     rows = rows.with_columns(pl.col("uid").cast(pl.Int64), tid=pl.lit(0, pl.Int64))
     rows.select(COLUMNS).sink_parquet(path, compression="zstd", row_group_size=_ROWS_AT_ONCE)
-
-
-def _write_internal(path: Path, text: str) -> None:
-    """Write a file for the owner's eyes only."""
-    path.touch(mode=0o600)
-    path.write_text(text, encoding="utf-8")
-
-
-def _versions() -> dict[str, str]:
-    packages = ("numpy", "scipy", "numba", "polars")
-    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
-
-
-def _plain(value: Any) -> Any:
-    """Return what JSON can hold of a NumPy value or a path."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, Path):
-        return str(value)
-    raise TypeError(f"{type(value).__name__} does not belong in a manifest")

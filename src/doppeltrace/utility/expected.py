@@ -2,10 +2,10 @@
 
 Where every event of a slot is drawn independently from a distribution q, the count of a place
 among m events is X ~ Binomial(m, q), and E TV = ½ Σ E|X / m − p| over the places. With a = m p,
+k = ⌊a⌋, and P and F the binomial probabilities and their sums (de Moivre's identity),
 
-    E|X − a| = m q − a + 2 (a F(⌊a⌋; m, q) − m q F(⌊a⌋ − 1; m − 1, q)),
-
-where F is the binomial distribution function.
+    E(X − a)⁺ = (k + 1) (1 − q) P(k + 1) + (m q − a) (1 − F(k)),
+    E|X − a|  = 2 E(X − a)⁺ − (m q − a).
 """
 
 from __future__ import annotations
@@ -20,17 +20,18 @@ Floats = NDArray[np.float64]
 
 def mean_deviation(m: NDArray, q: NDArray, a: NDArray) -> Floats:
     """Return E|X − a| for X ~ Binomial(m, q), element by element, m ≥ 1."""
-    from scipy.special import bdtr
+    from scipy.special import betainc, gammaln, xlog1py, xlogy
 
     m, q, a = np.broadcast_arrays(
         np.asarray(m, np.float64), np.asarray(q, np.float64), np.asarray(a, np.float64)
     )
     k = np.minimum(np.floor(a), m)
-    below = bdtr(k, m, q)
-    # F(k − 1; m − 1, q): 0 below 0, and 1 from m − 1 on
-    one_less = np.where(k >= m, 1.0, bdtr(np.clip(k - 1, 0, np.maximum(m - 2, 0)), m - 1, q))
-    one_less = np.where(k >= 1, one_less, 0.0)
-    return np.maximum(0.0, m * q - a + 2.0 * (a * below - m * q * one_less))
+    j = np.minimum(k + 1, m)
+    log_p = gammaln(m + 1) - gammaln(j + 1) - gammaln(m - j + 1) + xlogy(j, q) + xlog1py(m - j, -q)
+    at_next = np.where(k < m, j * (1 - q) * np.exp(log_p), 0.0)  # nothing lies above m
+    beyond = np.where(k < m, betainc(j, m - j + 1, q), 0.0)  # 1 − F(k)
+    above = at_next + (m * q - a) * beyond
+    return np.maximum(0.0, 2.0 * above - (m * q - a))
 
 
 def expected_tp(

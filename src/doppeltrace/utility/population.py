@@ -49,11 +49,14 @@ def most_frequent(counts: NDArray, top: int = TOP) -> NDArray[np.bool_]:
     TP-TV-Top50 by about 0.001.
     """
     n_slots, n_places = counts.shape
+    if n_places <= top:
+        return np.ones(counts.shape, dtype=np.bool_)
     number = np.arange(n_places)
+    tie = np.where(np.arange(n_slots)[:, None] % 2 == 0, n_places - 1 - number, number)
+    key = counts.astype(np.int64) * n_places + tie  # all different: largest count, then the tie
     chosen = np.zeros(counts.shape, dtype=np.bool_)
-    for slot in range(n_slots):
-        tie = number if slot % 2 == 0 else -number
-        chosen[slot, np.lexsort((tie, -counts[slot]))[:top]] = True
+    largest = np.argpartition(key, n_places - top, axis=1)[:, n_places - top :]
+    np.put_along_axis(chosen, largest, True, axis=1)
     return chosen
 
 

@@ -79,7 +79,7 @@ def test_the_release_itself_in_either_form(run_dir, synthetic, tmp_path, format)
     frame = pl.read_parquet(path) if format == "parquet" else pl.read_csv(path)
     assert frame["location"].to_list() == [str(synthetic.places.labels[p]) for *_, p in ROWS]
     if run_dir.joinpath(f"traces.{format}").exists() and format == "csv":
-        assert path.read_bytes() == (run_dir / "traces.csv").read_bytes()
+        assert path.read_bytes() == (run_dir / "public/traces.csv").read_bytes()
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -143,7 +143,7 @@ def test_any_label_survives(label, tmp_path_factory):
 
 
 def test_what_is_no_release(tmp_path, tiny):
-    with pytest.raises(dt.InputError, match="no release"):
+    with pytest.raises(dt.InputError, match="not a release"):
         dt.export(tmp_path, tmp_path / "a.geojson")
     with pytest.raises(dt.InputError, match="real traces"):
         dt.export(tiny, tmp_path / "a.geojson")
@@ -168,12 +168,20 @@ def test_the_format_must_be_known(synthetic, tmp_path):
         dt.export(synthetic, tmp_path / "traces.csv", format="shapefile")
 
 
-def test_the_release_is_not_replaced_by_its_export(run_dir):
+def test_the_run_is_not_touched_by_its_export(run_dir, tmp_path):
     file = _file(run_dir)
     before = file.read_bytes()
-    with pytest.raises(dt.SettingsError, match="the release itself"):
-        dt.export(run_dir, file)
+    manifest = run_dir / "internal/manifest.json"
+    for target in (file, run_dir / "public/more.csv", run_dir / "internal/manifest.json"):
+        with pytest.raises(dt.SettingsError, match="lies inside the run"):
+            dt.export(run_dir, target, format="csv" if target.suffix == ".csv" else None)
     assert file.read_bytes() == before
+    assert json.loads(manifest.read_text())["doppeltrace"] == dt.__version__
+    alone = tmp_path / f"traces{file.suffix}"
+    alone.write_bytes(before)
+    with pytest.raises(dt.SettingsError, match="the release itself"):
+        dt.export(alone, alone)
+    assert alone.read_bytes() == before
 
 
 def test_a_name_that_contradicts_the_format(synthetic, tmp_path):
@@ -199,5 +207,5 @@ def test_an_earlier_file_stays_when_writing_fails(synthetic, tmp_path, monkeypat
 
 
 def _file(run_dir):
-    (file,) = run_dir.glob("traces.*")
+    (file,) = run_dir.glob("public/traces.*")
     return file

@@ -15,7 +15,7 @@ USERS = [0, 0, 0, 1, 1, 1, 2, 3, 3, 3]
 
 
 def test_pandas(synthetic, run_dir):
-    for frame in (synthetic.to_pandas(), dt.to_pandas(run_dir)):
+    for frame in (dt.to_pandas(synthetic), dt.to_pandas(run_dir)):
         assert tuple(frame.columns) == COLUMNS
         assert frame["uid"].tolist() == USERS
         assert frame["location"].tolist() == synthetic.places.labels[LOCATIONS].tolist()
@@ -25,26 +25,26 @@ def test_pandas(synthetic, run_dir):
 
 
 def test_owners_and_their_order_do_not_show(synthetic):
-    assert "owner" not in synthetic.to_pandas()
-    shuffled = synthetic.select([2, 3, 0, 1]).to_pandas()
-    pandas.testing.assert_frame_equal(shuffled, synthetic.to_pandas())
+    assert "owner" not in dt.to_pandas(synthetic)
+    shuffled = dt.to_pandas(synthetic.select([2, 3, 0, 1]))
+    pandas.testing.assert_frame_equal(shuffled, dt.to_pandas(synthetic))
 
 
 def test_real_traces_keep_their_labels(tiny):
     users = np.array(["ann", "bob", "cy"])
     traces = dt.Traces(users, tiny.offsets, tiny.location, tiny.instant, tiny.places, tiny.clock)
-    frame = traces.to_pandas()
+    frame = dt.to_pandas(traces)
     assert tuple(frame.columns) == COLUMNS
     assert frame["uid"].tolist() == ["ann"] * 7 + ["bob"] * 5 + ["cy"] * 9
     assert frame["datetime"].iloc[3] == pandas.Timestamp("2020-01-01 10:20")  # instant 4
     # and they come back
     again = dt.read_table(frame.drop(columns=["tid"]), instant_minutes=20).train
     assert again.n_events == tiny.n_events
-    assert len(traces.to_geopandas()) == tiny.n_events
+    assert len(dt.to_geopandas(traces)) == tiny.n_events
 
 
 def test_geopandas(synthetic):
-    frame = synthetic.to_geopandas()
+    frame = dt.to_geopandas(synthetic)
     assert frame.crs == "EPSG:4326"
     assert list(frame.columns) == [*COLUMNS, "geometry"]
     assert frame.geometry.x.tolist() == synthetic.places.lng[LOCATIONS].tolist()

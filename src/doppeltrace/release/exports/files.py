@@ -27,6 +27,7 @@ from doppeltrace.errors import SettingsError, require
 from doppeltrace.files import atomic_file
 from doppeltrace.release.columns import FORMATS as RELEASED
 from doppeltrace.release.exports.source import TIME_FORMAT, explained, released_file, released_rows
+from doppeltrace.release.folder import run_around
 from doppeltrace.traces import SyntheticTraces
 
 KEPLER_TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
@@ -63,7 +64,7 @@ def export(
 
     Raises
     ------
-    InputError : the source is no release.
+    InputError : the source is not a release.
     OutputError : the file cannot be written; an earlier one is then as it was.
     """
     target = Path(path)
@@ -74,14 +75,24 @@ def export(
             write(rows, partial)
         return target
     origin = released_file(Path(source))
+    check_apart(target, origin)
+    with atomic_file(target) as partial, explained(origin):
+        write(rows, partial)
+    return target
+
+
+def check_apart(target: Path, origin: Path) -> None:
+    """Raise if an export would touch the run that it is made from, or be taken for it."""
+    run = run_around(origin)
+    require(
+        run is None or not target.resolve().is_relative_to(run),
+        f"{target} lies inside the run that is exported, {run}: write the export elsewhere",
+    )
     beside = target.resolve().parent == origin.resolve().parent
     require(
         not beside or target.name not in (origin.name, *(f"traces.{kind}" for kind in RELEASED)),
         f"{target} could be taken for the release itself: give another name for the export",
     )
-    with atomic_file(target) as partial, explained(origin):
-        write(rows, partial)
-    return target
 
 
 def format_of(path: Path, format: str | None) -> str:

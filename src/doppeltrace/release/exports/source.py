@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import polars as pl
 
 from doppeltrace.errors import InputError
 from doppeltrace.release.columns import COLUMNS, by_content, released_frame
-from doppeltrace.release.writer import released_files
+from doppeltrace.release.folder import released_files
 from doppeltrace.traces import SyntheticTraces, Traces
 
 TIME_FORMAT = "%Y-%m-%dT%H:%M:%S"
@@ -25,7 +25,7 @@ def released_rows(
     Parameters
     ----------
     source : synthetic traces, which are ordered by content and numbered afresh as a release
-        does, for their own order tells who their owners are; or a release: its folder, or its
+        does, since their own order tells who their owners are; or a release: its folder, or its
         file of traces, which is then read as it is needed and never held as a whole.
     labels_as_text : whether labels of places stay text, even if all of them are numbers.
     """
@@ -47,8 +47,8 @@ def released_file(path: Path) -> Path:
     found = released_files(path)
     if len(found) != 1:
         raise InputError(
-            f"{path} is no release: give the folder that `doppeltrace synthesize` wrote, or the "
-            "file of traces in it"
+            f"{path} is not a release: give the folder that `doppeltrace synthesize` wrote, or "
+            "the file of traces in it"
         )
     return found[0]
 
@@ -83,11 +83,11 @@ def _scan(path: Path, labels_as_text: bool) -> pl.LazyFrame:
     )
 
 
-def _known(path: Path, schema: pl.Schema | dict) -> list[str]:
+def _known(path: Path, schema: Iterable[str]) -> list[str]:
     missing = [name for name in COLUMNS if name not in schema]
     if missing:
         raise InputError(
-            f"{path} is no file of released traces: it has no column {missing[0]}, but "
+            f"{path} is not a file of released traces: it has no column {missing[0]}, but "
             f"{', '.join(schema)}"
         )
     return list(COLUMNS)
