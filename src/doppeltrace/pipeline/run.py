@@ -29,7 +29,6 @@ from doppeltrace.pipeline.checkpoint import RunCheckpoint
 from doppeltrace.pipeline.estimate import Estimate, announce, peak_memory_mb
 from doppeltrace.pipeline.settings import RunSettings
 from doppeltrace.release import Release, release
-from doppeltrace.report.internal.clusters import factors_of
 from doppeltrace.report.internal.files import internal_files
 from doppeltrace.report.internal.findings import collect_findings
 from doppeltrace.report.internal.run_summary import RunSummary
@@ -274,7 +273,7 @@ class Run:
             released=made.synthetic.select(made.passed),
             run=summary,
             score=score,
-            factors=factors_of(self.model),
+            factors=self.model.clusters_,
             plausible=made.plausible,
         )
         done = release(
