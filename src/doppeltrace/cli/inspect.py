@@ -13,10 +13,13 @@ from doppeltrace.cli.console import results
 from doppeltrace.cli.progress import Reporter
 from doppeltrace.cli.reading import Reading, takes_reading_options
 from doppeltrace.engine.local import use_threads
+from doppeltrace.errors import InputError
 from doppeltrace.evaluation import evaluate as score
 from doppeltrace.files import atomic_file, check_file
 from doppeltrace.io.synthetic import read_synthetic
 from doppeltrace.release.exports.source import released_file
+from doppeltrace.safeguards.protect import protect
+from doppeltrace.streams import fresh_seed
 
 ONE_SET = (
     "The file does not say which traces were made from one user, so all are scored as one set: if "
@@ -30,7 +33,7 @@ def validate(
     input: options.Input,
     reading: Reading,
 ) -> None:
-    """Read INPUT and say what would be kept and dropped, with row numbers; write nothing.
+    """Read INPUT and say what would be kept, dropped and merged; write nothing.
 
     Takes the same reading options as `synthesize`.
 
@@ -39,7 +42,12 @@ def validate(
       doppeltrace validate checkins.csv --grid 20x20 --drop-invalid
       --timezone America/New_York
     """
-    results.out(str(reading.read(input).validation), highlight=False)
+    data = reading.read(input)
+    try:
+        words = protect(data.train, data.test, seed=fresh_seed()).words
+    except InputError as error:
+        words = (f"a run would stop: {error}",)
+    results.out(str(replace(data.validation, safeguards=words)), highlight=False)
 
 
 @takes_reading_options
