@@ -117,11 +117,11 @@ def walk(chain, kind, state, trace, work):
     """Draw one trace of this kind of people into `trace` (T,), exactly.
 
     chain : (begin, hold, alpha, turn, start, place, sector, weight, group, out_factor, in_factor,
-        between, group_sector, members, member_start, ahead, group_ahead); see `chain.Sampler`.
+        between, group_sector, members, member_start, ahead, group_ahead, far_ahead); see `chain.Sampler`.
     work : (≥ most near moves of a place + 1, ≥ X) float64 scratch.
     """
     (begin, hold, alpha, turn, start, place, sector, weight, group, out_factor, in_factor,
-     between, group_sector, members, member_start, ahead, group_ahead) = chain  # fmt: skip
+     between, group_sector, members, member_start, ahead, group_ahead, far_ahead) = chain  # fmt: skip
     n_instants, _, n_motions, n_places = ahead.shape
     n_groups = between.shape[0]
     target = uniform(state) * begin[kind, n_motions * n_places - 1]
@@ -142,12 +142,8 @@ def walk(chain, kind, state, trace, work):
             h = sector[e]
             work[i] = turn[motion, h] * weight[e] * ahead[t, kind, h + 1, place[e]]
             near += work[i]
-        far = 0.0
         g = group[x]
-        for other in range(n_groups):
-            h = group_sector[g, other]
-            far += turn[motion, h] * between[g, other] * group_ahead[t, kind, h, other]
-        far *= out_factor[x]
+        far = out_factor[x] * far_ahead[t, kind, motion, g]
         target = uniform(state) * (stay + go * (near + far))
         if target < stay:
             motion = 0

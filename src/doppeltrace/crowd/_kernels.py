@@ -59,9 +59,9 @@ def _add_clipped(keys, n, clip, base, table, heads):
 
 @njit(cache=True)
 def _log_bin(norm, n_bins):
-    """Return the first bin whose edge 2^((bin − 2) / 2) reaches the norm."""
+    """Return the first bin whose edge 2^(bin / 4 − 1) reaches the norm."""
     for b in range(n_bins):
-        if norm <= 2.0 ** ((b - 2) * 0.5) * (1.0 + 1e-12):
+        if norm <= 2.0 ** (b * 0.25 - 1.0) * (1.0 + 1e-12):
             return b
     return n_bins - 1
 

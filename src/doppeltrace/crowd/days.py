@@ -44,7 +44,7 @@ def fit_days(
 
     population : (T, X) share of people at each place.
     """
-    group = public.levels[1]
+    group = public.levels[-1]
     n_groups, n = int(group.max()) + 1, public.n_instants
     factors = DayFactors(
         np.zeros(OFFSETS[-1]),
