@@ -304,8 +304,9 @@ def _log_of_stay(chain, user, slot, here, scratch):
     n_slots = chain.D.shape[0]
     if len(scratch) > 0:
         step = _known_step_stay(
-            chain.start, chain.neighbour, chain.lift, chain.stay_multiplier[slot] * chain.own[here],
-            here, scratch[slot], scratch[n_slots + slot],
+            chain.start, chain.neighbour, chain.lift,
+            chain.stay_multiplier[slot] * chain.own[here], here,
+            scratch[slot], scratch[n_slots + slot],
         )  # fmt: skip
     else:
         step = _step_stay(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
+from doppeltrace.engine.exact import column_means
 from doppeltrace.factorize.state import Factors
 
 FLOOR = 1e-8
@@ -78,7 +79,7 @@ def _levelled(*matrices: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     Only products of the three matrices matter, so this changes nothing but the numbers' range:
     entries that underflowed are lifted to FLOOR, and factors that died out get weight 0.
     """
-    means = [rows.mean(axis=0) for rows in matrices]
+    means = [column_means(rows) for rows in matrices]
     alive = np.min(means, axis=0) > 0
     log_weight = np.sum([np.log(np.where(alive, mean, 1.0)) for mean in means], axis=0)
     top = log_weight[alive].max() if alive.any() else 0.0
