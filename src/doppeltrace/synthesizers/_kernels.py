@@ -6,12 +6,12 @@ Each works on the users or traces first … last − 1, so that blocks of them r
 import math
 
 import numpy as np
-from numba import njit
 
 from doppeltrace._stream_kernels import below, seed_stream
+from doppeltrace.engine.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def uniform_traces(users, key, n_places, out, first, last):
     """Fill `out` (N, traces per user, T) int32 with independent uniform places."""
     state = np.empty(4, np.uint64)
@@ -22,7 +22,7 @@ def uniform_traces(users, key, n_places, out, first, last):
                 out[u, r, t] = below(state, n_places)
 
 
-@njit(cache=True)
+@kernel
 def _draw(start, place, reached, row, n_places, state):
     """Draw a place from a row of counts; a row without data is uniform."""
     low, high = start[row], start[row + 1]
@@ -39,7 +39,7 @@ def _draw(start, place, reached, row, n_places, state):
     return np.int64(place[low])
 
 
-@njit(cache=True)
+@kernel
 def _log_probability(start, place, reached, row, n_places, wanted):
     """Return ln of the probability of a place in a row, −inf for one never seen there."""
     low, high = start[row], start[row + 1]
@@ -53,7 +53,7 @@ def _log_probability(start, place, reached, row, n_places, wanted):
     return math.log(count / total)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def markov_traces(users, copies, slots, start, place, reached, n_places, key, out, first, last):
     """Draw traces from the population's chain after the events that are copied.
 
@@ -77,7 +77,7 @@ def markov_traces(users, copies, slots, start, place, reached, n_places, key, ou
                 out[u, r, t] = _draw(start, place, reached, row, n_places, state)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def markov_log_terms(locations, slots, start, place, reached, n_places, terms, first, last):
     """Fill `terms` (n_traces, T) with ln of each event's probability given the one before."""
     first_row = len(start) - 2
