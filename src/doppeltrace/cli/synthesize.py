@@ -250,10 +250,10 @@ def synthesize(
     if warning is not None:
         reporter.warn(warning)
 
-    def read() -> Dataset:
+    def read(seed: int) -> Dataset:
         if not input.exists():
             raise InputError(f"{input} does not exist: check the path of the input")
-        data = reading.read(input)
+        data = reading.read(input, seed)
         reporter.say(str(data.validation))
         if data.test is not None:
             reporter.say(

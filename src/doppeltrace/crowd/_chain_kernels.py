@@ -50,7 +50,9 @@ def across_groups(values, between, sector, out, backwards, first, last):
 
 
 @njit(cache=True, nogil=True)
-def backward_near(start, place, sector, weight, ahead, group, out_factor, groups, back, first, last):
+def backward_near(
+    start, place, sector, weight, ahead, group, out_factor, groups, back, first, last
+):
     """back[h, x] = Σ_b R(x, b) ahead[h, b] over moves of heading h, near and by groups."""
     n_headings, _, n_kinds = back.shape
     for x in range(first, last):
