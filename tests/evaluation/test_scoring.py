@@ -247,13 +247,16 @@ def held_out(request) -> dict:
 
 @pytest.mark.parametrize("model", [dt.Frozen, dt.Independent])
 def test_trivial_generators_are_worth_nothing(held_out, model):
-    """Fresh draws of the trivial generators, which are not those behind the yardsticks."""
+    """Fresh draws of the trivial generators, which are not those behind the yardsticks.
+
+    They know the population, where luck can bring them some of the way; not days or flows.
+    """
     made = model(seed=1).fit(held_out["train"]).sample(4, seed=12345)
     score = dt.evaluate(synthetic=made, attacks=False, **held_out)
-    told = {group: share for group, share in score.summary.items() if share is not None}
-    assert set(told) >= {"movement", "days", "clusters", "mean", "worst"}
-    assert max(told.values()) < 0.1
-    assert told["mean"] < 0.04
+    told = score.summary
+    assert max(told["movement"], told["days"]) < 0.05
+    assert told["clusters"] < 0.15
+    assert told["worst"] < 0.02
     for row in ("training", "frozen", "independent"):
         yardstick = {x for x in score.summary_of(row).values() if x is not None}
         assert yardstick == ({1.0} if row == "training" else {0.0})
