@@ -269,7 +269,7 @@ def synthesize(
         raise InputError(f"{input} does not exist: check the path of the input")
     sha256 = file_hash(input)
     with reporter.phase("reading"):
-        data = reading.read(input)
+        data = reading.read(input, wish.seed)
     say(str(data.validation))
     if data.test is not None:
         say(
