@@ -2,6 +2,7 @@
 
 Each works on the users or traces first … last − 1, so that blocks of them run side by side.
 """
+# mypy: ignore-errors
 
 import math
 
@@ -89,7 +90,7 @@ def markov_log_terms(locations, slots, start, place, reached, n_places, terms, f
             terms[i, t] = _log_probability(start, place, reached, row, n_places, locations[i, t])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def frozen_traces(users, key, visits, out, first, last):
     """Fill `out` (N, traces per user, T) int32: one of the `visits` (n_events,), kept."""
     state = np.empty(4, np.uint64)
@@ -99,7 +100,7 @@ def frozen_traces(users, key, visits, out, first, last):
             out[u, r, :] = visits[below(state, len(visits))]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def independent_traces(users, key, slots, start, visits, out, first, last):
     """Fill `out` (N, traces per user, T) int32: at each instant one of its slot's visits.
 
