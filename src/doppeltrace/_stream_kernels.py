@@ -3,6 +3,7 @@
 The generator is NumPy's `SFC64` bit for bit (tests prove it); it is written out here because
 a kernel needs one independent stream per user, not a Python object.
 """
+# mypy: ignore-errors
 
 import math
 

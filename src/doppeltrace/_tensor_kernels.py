@@ -1,4 +1,5 @@
 """Kernels of step (i): choose each user's observed elements."""
+# mypy: ignore-errors
 
 import numpy as np
 

@@ -161,7 +161,7 @@ BITS = """
 import hashlib
 import doppeltrace as dt
 
-traces = dt.simulate_city(users=3000, places=20, seed=1).traces
+traces = dt.simulate_city(users=2000, places=40, seed=1).traces
 model = dt.PPMTF(factors=32, iterations=2, trim=20, zeros=20, seed=3).fit(traces)
 theta = model.factors_
 print([hashlib.sha256(m.tobytes()).hexdigest() for m in (theta.A, theta.B, theta.C, theta.D)])

@@ -1,4 +1,5 @@
 """Inner loops of the attacks: sparse scatter over an inverted index, arrays in and out."""
+# mypy: ignore-errors
 
 import numpy as np
 

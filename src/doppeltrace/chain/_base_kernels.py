@@ -21,6 +21,7 @@ the next L the logarithm of the probability to stay, NaN until known; the last r
 over the sum of Σ_k w_k b_xk of each slot. Sums go over k in order and are never regrouped, so
 that both ways give the same bits.
 """
+# mypy: ignore-errors
 
 import numpy as np
 from numba.extending import overload

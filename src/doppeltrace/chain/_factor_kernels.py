@@ -9,6 +9,7 @@ A row of either costs O(X z). What is known of a user is kept in scratch:
     next L rows      π of each slot, not normalised (for probabilities only)
     next L rows      logarithms of the probabilities to stay, NaN until known (likewise)
 """
+# mypy: ignore-errors
 
 import numpy as np
 from numba.extending import overload

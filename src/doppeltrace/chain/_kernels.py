@@ -1,4 +1,5 @@
 """Draw traces from any chain that speaks `_protocol`."""
+# mypy: ignore-errors
 
 import math
 

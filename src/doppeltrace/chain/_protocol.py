@@ -8,6 +8,7 @@ array of the shape for one purpose (`DRAWS`, `FEW` or `MANY`), which belongs to 
 time. `tables`, float64 too, hold what is needed of `GROUP` users at once, side by side, so that
 one pass over a trace serves them all.
 """
+# mypy: ignore-errors
 
 import math
 

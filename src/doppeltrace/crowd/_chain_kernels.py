@@ -4,15 +4,16 @@ Axes: h heading of a move, m state of motion (0: has stayed; 1 + h: has moved wi
 x place, k kind of people (type and mobility class). Messages are float32; every sum runs in a
 fixed order inside one call, so the number of threads changes nothing.
 """
+# mypy: ignore-errors
 
 import numpy as np
-from numba import njit
 
 from doppeltrace._stream_kernels import seed_stream, uniform
 from doppeltrace.crowd._day_kernels import N_DWELLS, OFFSETS, describe_day
+from doppeltrace.engine.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gather_groups(values, factor, members, member_start, out, first, last):
     """out[h, G, k] = Σ_{x ∈ G} factor_x values[h, x, k], for groups first … last − 1."""
     n_headings, _, n_kinds = values.shape
@@ -28,7 +29,7 @@ def gather_groups(values, factor, members, member_start, out, first, last):
                     row[k] += f * v[k]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def across_groups(values, between, sector, out, backwards, first, last):
     """Carry group sums across `between`, each pair with its own heading.
 
@@ -49,7 +50,7 @@ def across_groups(values, between, sector, out, backwards, first, last):
                 row[k] += f * v[k]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def backward_near(
     start, place, sector, weight, ahead, group, out_factor, groups, back, first, last
 ):
@@ -69,7 +70,7 @@ def backward_near(
                 row[k] += w * v[k]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def forward_near(into_start, into, origin, sector, weight, source, group, in_factor, groups, out,
                  first, last):  # fmt: skip
     """out[h, b] = Σ_x R(x, b) source[h, x] over moves of heading h, near and by groups."""
@@ -89,7 +90,7 @@ def forward_near(into_start, into, origin, sector, weight, source, group, in_fac
                 row[k] += w * v[k]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def near_flows(start, place, sector, weight, source, ahead, kind, flow, first, last):
     """flow[e] += R(x, b) Σ_k source[h, x, k] kind_k ahead[h, b, k] for the moves out of x."""
     n_kinds = len(kind)
@@ -103,7 +104,7 @@ def near_flows(start, place, sector, weight, source, ahead, kind, flow, first, l
             flow[e] += weight[e] * total
 
 
-@njit(cache=True)
+@kernel
 def _pick(weights, n, target):
     """Return the first i with weights[0] + … + weights[i] > target, at most n − 1."""
     total = 0.0
@@ -114,7 +115,7 @@ def _pick(weights, n, target):
     return n - 1
 
 
-@njit(cache=True)
+@kernel
 def walk(chain, kind, state, trace, work):
     """Draw one trace of this kind of people into `trace` (T,), exactly.
 
@@ -177,7 +178,7 @@ def walk(chain, kind, state, trace, work):
         trace[t] = x
 
 
-@njit(cache=True)
+@kernel
 def thin(n_events, presence, state, keys, order, seen):
     """Choose which instants have an event: n_events of them, with weights `presence` (T,).
 
@@ -196,7 +197,7 @@ def thin(n_events, presence, state, keys, order, seen):
         seen[order[i]] = True
 
 
-@njit(cache=True)
+@kernel
 def score_day(trace, seen, days, cells, dwells, location, position, work):
     """Return the log weight of a day under the factors of the histograms of days."""
     points, scale, day_factor, dwell_factor, place_factor, place_group = days
@@ -216,13 +217,13 @@ def score_day(trace, seen, days, cells, dwells, location, position, work):
     return value
 
 
-@njit(cache=True)
+@kernel
 def _draw_kind(cumulative, state):
     kind = np.searchsorted(cumulative, uniform(state) * cumulative[-1], side="right")
     return min(kind, len(cumulative) - 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_traces(chain, kinds, events, presence, days, n_candidates, n_days, keep_gaps, key, offset,
                 out, first, last):  # fmt: skip
     """Draw traces first … last − 1 into `out` (n, n_days · T).
@@ -273,7 +274,7 @@ def draw_traces(chain, kinds, events, presence, days, n_candidates, n_days, keep
                 out[i, day * n_instants + t] = best[t] if keep else -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_pool(chain, kinds, events, presence, points, scale, n_candidates, key, out, cells, dwells,
               first, last):  # fmt: skip
     """Draw groups of candidates first … last − 1 as `draw_traces` would, with their cells.

@@ -7,6 +7,7 @@ much as a whole row of Q. A sum so close to an end of the bin that its rounding 
 that is left where the products were bounds only, is added up once more in the order that
 `log_likelihoods` takes, so that the answer is the same as if everything had been.
 """
+# mypy: ignore-errors
 
 import math
 

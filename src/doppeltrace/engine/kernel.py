@@ -6,6 +6,7 @@ of any one of them compiles all kernels again. Machine code goes where Numba wou
 folder NUMBA_CACHE_DIR, the package's own folder, or the user's cache folder) and, where nothing
 of that can be written, to a temporary folder.
 """
+# mypy: disallow-subclassing-any=False
 
 from __future__ import annotations
 
@@ -123,12 +124,12 @@ def _is_ours(folder: Path) -> bool:
     return closed and found.st_uid == os.getuid()
 
 
-def _stamped(locator: type) -> type:
+def _stamped(locator: Any) -> type:
     """Return a locator of Numba's that gives the hash of all kernel files as its stamp."""
     return type(locator.__name__, (locator,), {"get_source_stamp": lambda self: stamp()})
 
 
-class _Temporary(CompileResultCacheImpl._locator_classes[0]):  # type: ignore[misc]
+class _Temporary(CompileResultCacheImpl._locator_classes[0]):
     """A locator in a temporary folder: Numba's locator of a folder the user gives, elsewhere."""
 
     def __init__(self, function: Callable[..., Any], file: str) -> None:
@@ -143,11 +144,11 @@ class _Temporary(CompileResultCacheImpl._locator_classes[0]):  # type: ignore[mi
         return located
 
 
-class _Place(CompileResultCacheImpl):  # type: ignore[misc]
+class _Place(CompileResultCacheImpl):
     _locator_classes = [
         _stamped(locator) for locator in (*CompileResultCacheImpl._locator_classes, _Temporary)
     ]
 
 
-class _Cache(FunctionCache):  # type: ignore[misc]
+class _Cache(FunctionCache):
     _impl_class = _Place

@@ -7,6 +7,7 @@ place's row of B and then, with that row, what the place adds to the sums of C a
 
 The users of the cells are a `cells.Cells`. Grams are laid out as in `_kernels`.
 """
+# mypy: ignore-errors
 
 import numpy as np
 

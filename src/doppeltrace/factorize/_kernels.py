@@ -9,6 +9,7 @@ Layout of the arguments `t_*` (transitions) and `v_*` (visits): CSR by user, see
 `tensors.SparseTensor`; t_row is the location i, t_col the next location j, v_row the location
 i, v_col the slot l.
 """
+# mypy: ignore-errors
 
 import math
 

@@ -1,4 +1,5 @@
 """Kernels of the Poisson sampler: split counts over factors, and draw Gamma rows."""
+# mypy: ignore-errors
 
 import math
 

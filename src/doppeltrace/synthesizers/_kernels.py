@@ -2,6 +2,7 @@
 
 Each works on the users or traces first … last − 1, so that blocks of them run side by side.
 """
+# mypy: ignore-errors
 
 import math
 

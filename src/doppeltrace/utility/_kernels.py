@@ -3,6 +3,7 @@
 A user's events are offsets[n] … offsets[n + 1] − 1, ordered by time. Scratch of one entry per
 place is cleared after each day or user through the events that set it.
 """
+# mypy: ignore-errors
 
 import math
 

@@ -1,4 +1,5 @@
 """Semantic similarity and the partition of the location graph."""
+# mypy: ignore-errors
 
 import numpy as np
 

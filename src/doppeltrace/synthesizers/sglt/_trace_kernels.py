@@ -1,4 +1,5 @@
 """From a seed trace to candidate sets, and from those to a synthetic trace."""
+# mypy: ignore-errors
 
 import math
 
