@@ -79,7 +79,7 @@ def compare(
     wanted = parse_models(models, seed, threads)
     reporter = Reporter()
     with reporter.phase("reading"):
-        dataset = reading.read_split(data)
+        dataset = reading.read_split(data, seed)
         assert dataset.test is not None
     with reporter.phase("comparison"):
         found = run(

@@ -13,10 +13,14 @@ from doppeltrace.cli.console import results
 from doppeltrace.cli.progress import Reporter
 from doppeltrace.cli.reading import Reading, takes_reading_options
 from doppeltrace.engine.local import use_threads
+from doppeltrace.errors import InputError, SettingsError
 from doppeltrace.evaluation import evaluate as score
 from doppeltrace.files import atomic_file, check_file
 from doppeltrace.io.synthetic import read_synthetic
 from doppeltrace.release.exports.source import released_file
+from doppeltrace.release.folder import read_manifest, run_around
+from doppeltrace.safeguards.protect import protect
+from doppeltrace.streams import fresh_seed
 
 ONE_SET = (
     "The file does not say which traces were made from one user, so all are scored as one set: if "
@@ -30,7 +34,7 @@ def validate(
     input: options.Input,
     reading: Reading,
 ) -> None:
-    """Read INPUT and say what would be kept and dropped, with row numbers; write nothing.
+    """Read INPUT and say what would be kept, dropped and merged; write nothing.
 
     Takes the same reading options as `synthesize`.
 
@@ -39,7 +43,12 @@ def validate(
       doppeltrace validate checkins.csv --grid 20x20 --drop-invalid
       --timezone America/New_York
     """
-    results.out(str(reading.read(input).validation), highlight=False)
+    data = reading.read(input)
+    try:
+        words = protect(data.train, data.test, seed=fresh_seed()).words
+    except InputError as error:
+        words = (f"a run would stop: {error}",)
+    results.out(str(replace(data.validation, safeguards=words)), highlight=False)
 
 
 @takes_reading_options
@@ -86,9 +95,9 @@ def evaluate(
         check_file(json_file)
     reporter = Reporter()
     with reporter.phase("reading"):
-        dataset = reading.read_split(data)
-        assert dataset.test is not None
         file = released_file(synthetic) if synthetic.is_dir() else synthetic
+        dataset = reading.read_split(data, _seed_of(file, reading))
+        assert dataset.test is not None
         traces = read_synthetic(file, like=dataset.train)
     with reporter.phase("evaluation"), use_threads(threads):
         card = score(train=dataset.train, test=dataset.test, synthetic=traces)
@@ -98,3 +107,20 @@ def evaluate(
     if json_file is not None:
         with atomic_file(json_file) as partial:
             partial.write_text(card.to_json() + "\n", encoding="utf-8")
+
+
+def _seed_of(file: Path, reading: Reading) -> int | None:
+    """Return the seed of the run that made a file, which decided who was held out.
+
+    None if nobody was drawn.
+    """
+    if not isinstance(reading.options.get("split"), float):
+        return None
+    run = run_around(file)
+    if run is None:
+        raise SettingsError(
+            f"--split {reading.options['split']:g} draws users at random, and {file} does not "
+            "tell whom its run held out: give the folder of the run to --synthetic, or a table of "
+            "users to --split"
+        )
+    return int(read_manifest(run)["seed"])

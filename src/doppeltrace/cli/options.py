@@ -216,7 +216,7 @@ def build_model(name: str, given: dict[str, Any], extra: list[str] | None) -> Sy
 
 def _pairs(texts: list[str], option: str = "--columns") -> dict[str, str]:
     pairs = {}
-    for text in texts:
+    for text in _one_by_one(texts):
         name, equals, value = text.partition("=")
         if not (name and equals and value):
             raise SettingsError(f"{option} {text!r} must have the form NAME=VALUE")
@@ -224,11 +224,22 @@ def _pairs(texts: list[str], option: str = "--columns") -> dict[str, str]:
     return pairs
 
 
+def _one_by_one(texts: list[str]) -> list[str]:
+    """Return `a=b` and `c=d` from `a=b,c=d`, but `a=b,c`, whose value has a comma, as it is."""
+    parts = []
+    for text in texts:
+        several = text.split(",")
+        parts += several if all("=" in part for part in several) else [text]
+    return parts
+
+
 def _grid(text: str) -> Any:
-    """Return (rows, columns) from `20x20`, or metres from `500m`."""
-    if text.lower().endswith("m"):
-        return _numbers([text[:-1]], 1, float, "grid")[0]
-    return _numbers(text.lower().split("x"), 2, int, "grid")
+    """Return (rows, columns) from `20x20`, or metres from `500m` or `1.5km`."""
+    for unit, metres in (("km", 1000.0), ("m", 1.0)):
+        number = text.lower().removesuffix(unit)
+        if number != text.lower():
+            return metres * _numbers([number], 1, float, "grid", text)[0]
+    return _numbers(text.lower().split("x"), 2, int, "grid", text)
 
 
 def _split(text: str) -> float | Path:
@@ -242,12 +253,16 @@ def _split(text: str) -> float | Path:
     return path
 
 
-def _numbers(texts: list[str], count: int, kind: type, option: str) -> tuple[Any, ...]:
+def _numbers(
+    texts: list[str], count: int, kind: type, option: str, said: str | None = None
+) -> tuple[Any, ...]:
+    """Return so many numbers, or raise an error that quotes what was `said`."""
     try:
         numbers = tuple(kind(text) for text in texts)
     except ValueError:
         numbers = ()
     if len(numbers) != count:
         example = {"grid": "20x20 or 500m", "bounds": "35.65,139.68,35.75,139.80"}[option]
-        raise SettingsError(f"--{option} {','.join(texts)!r} must look like {example}")
+        said = ",".join(texts) if said is None else said
+        raise SettingsError(f"--{option} {said!r} must look like {example}")
     return numbers

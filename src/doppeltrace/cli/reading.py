@@ -34,13 +34,16 @@ class Reading:
         """The options as text, for the manifest."""
         return {name: str(value) for name, value in self.options.items()}
 
-    def read(self, path: Path) -> Dataset:
-        """Read an input."""
-        return read(path, self.format, **self.options)
+    def read(self, path: Path, seed: int | None = None) -> Dataset:
+        """Read an input; the seed decides who is held out where --split gives a share."""
+        given = dict(self.options)
+        if isinstance(given.get("split"), float):
+            given["split_seed"] = seed
+        return read(path, self.format, **given)
 
-    def read_split(self, path: Path) -> Dataset:
+    def read_split(self, path: Path, seed: int | None = None) -> Dataset:
         """Read an input that must have testing traces."""
-        data = self.read(path)
+        data = self.read(path, seed)
         if data.test is None:
             raise InputError(
                 f"{path}: there are no testing traces to score against: keep some users out of "

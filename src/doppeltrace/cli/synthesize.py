@@ -17,7 +17,7 @@ from doppeltrace.errors import InputError, SettingsError
 from doppeltrace.io.dataset import Dataset
 from doppeltrace.pipeline import synthesize as run
 from doppeltrace.pipeline.source import Source
-from doppeltrace.pipeline.synthesis import DEFAULT_MODEL, finished_before
+from doppeltrace.pipeline.synthesis import DEFAULT_MODEL, finished_before, seed_of_run
 from doppeltrace.safeguards.rare_places import MIN_USERS
 
 
@@ -237,7 +237,8 @@ def synthesize(
     if resume and not no_checkpoint and (release := finished_before(out)) is not None:
         announce_folder(release)
         return
-    chosen, warning = seeds.choose_seed(seed, seed_file)
+    given, warning = seeds.choose_seed(seed, seed_file)
+    chosen = seed_of_run(given, out if resume else None)
     synthesizer = build_model(
         model,
         {"alpha": alpha, "factors": factors, "iterations": iterations, "seed": chosen,
@@ -253,7 +254,7 @@ def synthesize(
     def read() -> Dataset:
         if not input.exists():
             raise InputError(f"{input} does not exist: check the path of the input")
-        data = reading.read(input)
+        data = reading.read(input, chosen)
         reporter.say(str(data.validation))
         if data.test is not None:
             reporter.say(

@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from doppeltrace.discretize.extent import public_days
+from doppeltrace.discretize.stamps import LENGTH, parse_stamps
 from doppeltrace.errors import SettingsError
 from doppeltrace.traces import Clock
 
@@ -44,7 +45,7 @@ class LocalTimes:
 
 
 def parse_times(column: pl.Series, time_format: str | None = None) -> tuple[pl.Series, pl.Series]:
-    """Read times: ISO 8601 text, unix seconds (text or numbers), or datetimes.
+    """Read times: ISO 8601 text, unix seconds (text or numbers), stamps, or datetimes.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ def parse_times(column: pl.Series, time_format: str | None = None) -> tuple[pl.S
     -------
     written : Datetime (µs, naive), the time as written; null where it cannot be read.
     offset : Int64, minutes east of UTC as written beside it; null where nothing is written.
-        Unix seconds are UTC.
+        Unix seconds and stamps (`stamps.EXAMPLE`) are UTC.
     """
     column = column.alias("time")
     if column.dtype in (pl.Categorical, pl.Enum):
@@ -75,9 +76,10 @@ def parse_times(column: pl.Series, time_format: str | None = None) -> tuple[pl.S
     if column.dtype == pl.String:
         iso, offset = _parse_iso(column)
         unix = _from_unix(column.cast(pl.Float64, strict=False))
-        frame = pl.DataFrame({"iso": iso, "unix": unix, "offset": offset}).select(
-            written=pl.coalesce("iso", "unix"),
-            offset=pl.when(pl.col("unix").is_not_null()).then(0).otherwise(pl.col("offset")),
+        utc = _or_stamps(unix, column) if iso.null_count() else unix
+        frame = pl.DataFrame({"iso": iso, "utc": utc, "offset": offset}).select(
+            written=pl.coalesce("iso", "utc"),
+            offset=pl.when(pl.col("utc").is_not_null()).then(0).otherwise(pl.col("offset")),
         )
         return frame["written"], frame["offset"].cast(pl.Int64)
     if column.dtype.is_numeric():
@@ -99,6 +101,14 @@ def _from_unix(seconds: pl.Series) -> pl.Series:
         pl.when(pl.col("s").is_between(low, high)).then(pl.col("s") * 1e6)
     )
     return known.to_series().round().cast(pl.Int64).cast(pl.Datetime("us"))
+
+
+def _or_stamps(unix: pl.Series, text: pl.Series) -> pl.Series:
+    """Return the times, and where there is none, that of a stamp such as `stamps.EXAMPLE`."""
+    if not (text.str.len_bytes() == LENGTH).any():
+        return unix
+    both = pl.DataFrame({"unix": unix, "stamp": parse_stamps(text)})
+    return both.select(pl.coalesce("unix", "stamp")).to_series()
 
 
 def _parse_iso(text: pl.Series) -> tuple[pl.Series, pl.Series]:

@@ -16,7 +16,7 @@ import polars as pl
 
 from doppeltrace.errors import InputError
 from doppeltrace.io._frames import ROW, SURPLUS, shortened
-from doppeltrace.io.sniff import as_utf8, open_text
+from doppeltrace.io.sniff import as_utf8, ends_lines_with_cr, open_text
 
 BLOCK_BYTES = 1 << 24
 """What is in memory of a file at a time, times a small constant."""
@@ -78,8 +78,11 @@ def _blocks(path: Path, skip: int) -> Iterator[tuple[int, int, bytes]]:
     """Yield (number of the first row, how many, whole lines), each about `BLOCK_BYTES` long."""
     row, rest = 1, b""
     try:
+        bare = ends_lines_with_cr(path)
         with open_text(path) as file:
             while chunk := file.read(BLOCK_BYTES):
+                if bare:
+                    chunk = chunk.replace(b"\r", b"\n")
                 if row == 1 and not rest:
                     chunk = chunk.removeprefix(b"\xef\xbb\xbf")
                 end = chunk.rfind(b"\n") + 1

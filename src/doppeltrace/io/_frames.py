@@ -15,6 +15,7 @@ from doppeltrace.errors import InputError
 from doppeltrace.io.sniff import (
     as_utf8,
     check_readable,
+    ends_lines_with_cr,
     first_lines,
     is_parquet,
     open_text,
@@ -158,14 +159,17 @@ def _read_text(path: Path) -> pl.DataFrame:
     separator = _separator(path)
     try:
         try:
-            return _parse(path, separator)
+            return _parse(_with_newlines(path), separator)
         except pl.exceptions.NoDataError as error:
             raise InputError(f"{path}: the file is empty; it needs a header and rows") from error
         except (pl.exceptions.ComputeError, OSError):  # not UTF-8, too many fields, damaged gz
             with open_text(path) as file:
-                header, _, rows = as_utf8(file.read()).partition(b"\n")
+                data = as_utf8(file.read())
+            if ends_lines_with_cr(path):
+                data = data.replace(b"\r", b"\n")
+            header, _, rows = data.partition(b"\n")
             header = header.rstrip(b"\r") + f"{separator}{SURPLUS}\n".encode()
-            return _parse(header + rows, separator)
+            return _parse(header + rows, separator, surplus=True)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(
             f"{path}: the gz file is damaged or ends too early ({error}): get the file again"
@@ -177,12 +181,20 @@ def _read_text(path: Path) -> pl.DataFrame:
         ) from error
 
 
-def _parse(source: Path | bytes, separator: str) -> pl.DataFrame:
+def _with_newlines(path: Path) -> Path | bytes:
+    """Return the file, or what is in it if its lines must be ended anew first."""
+    if not ends_lines_with_cr(path):
+        return path
+    with open_text(path) as file:
+        return file.read().replace(b"\r", b"\n")
+
+
+def _parse(source: Path | bytes, separator: str, *, surplus: bool = False) -> pl.DataFrame:
     return pl.read_csv(
         source,
         infer_schema=False,  # everything stays text, so that faults keep their row
         separator=separator,
-        truncate_ragged_lines=isinstance(source, bytes),  # it has a column for what is too much
+        truncate_ragged_lines=surplus,  # there is a column for what is too much
         glob=False,
     )
 

@@ -58,6 +58,9 @@ FORMATS = (
 )
 """In the order in which a path is tried; the most general last."""
 
+PYTHON_ONLY = ("clock", "naive_is_utc", "rank_by", "split_seed")
+"""Options of readers that the command line does not have."""
+
 
 def read(path: str | Path, format: str = "auto", **options: Any) -> Dataset:
     """Read traces in any known format.
@@ -75,15 +78,25 @@ def read(path: str | Path, format: str = "auto", **options: Any) -> Dataset:
     given = {name: value for name, value in options.items() if value is not None}
     strange = [name for name in given if name not in chosen.options]
     if strange:
-        takes = (
-            f"which takes only {', '.join(chosen.options)}: leave it out"
-            if chosen.options
-            else "which takes no options: leave it out, or name another --format"
-        )
-        raise SettingsError(
-            f"option {strange[0]} does not apply to the format {chosen.name}, {takes}"
-        )
+        raise SettingsError(_misfit(strange[0], chosen, path))
     return chosen.read(path, **given)
+
+
+def _misfit(option: str, chosen: Format, path: Path) -> str:
+    """Return why an option does not fit the format, what does, and how to have it all the same."""
+    flags = [_flag(name) for name in chosen.options if name not in PYTHON_ONLY]
+    takes = f"which takes {', '.join(flags)}" if flags else "which takes no options"
+    remedy = "leave it out"
+    general = FORMATS[-1]
+    if option in general.options and chosen is not general and path.is_file():
+        remedy += f", or read the file as any other {general.name} (--format {general.name})"
+    called = option if option in PYTHON_ONLY else f"{option} ({_flag(option)})"
+    return f"option {called} does not apply to the format {chosen.name}, {takes}: {remedy}"
+
+
+def _flag(option: str) -> str:
+    """Return how the command line calls an option of a reader."""
+    return "--" + option.replace("_", "-")
 
 
 def _recognise(path: Path) -> Format:

@@ -12,6 +12,9 @@ from doppeltrace.errors import InputError
 
 GZ = b"\x1f\x8b"
 PARQUET = b"PAR1"
+SNIFFED = 1 << 16
+"""Bytes of a file that are looked at to tell what it is."""
+
 OTHERS = {
     b"PK\x03\x04": "is a zip archive: unpack it and give what was in it",
     b"7z\xbc\xaf\x27\x1c": "is a 7z archive: unpack it and give what was in it",
@@ -46,6 +49,16 @@ def is_parquet(path: Path) -> bool:
     return path.suffix.lower() == ".parquet" or _begins(path, PARQUET)
 
 
+def ends_lines_with_cr(path: Path) -> bool:
+    """Tell whether a text file, plain or gz, ends its lines with CR alone, as old Macs did."""
+    try:
+        with open_text(path) as file:
+            start = file.read1(SNIFFED)
+    except (OSError, EOFError, zlib.error):
+        return False
+    return b"\r" in start.rstrip(b"\r") and b"\n" not in start
+
+
 def open_text(path: Path) -> BufferedReader | gzip.GzipFile:
     """Open a text file, plain or gz; `InputError` if it is one of `OTHERS`."""
     file: BufferedReader | gzip.GzipFile = path.open("rb")
@@ -60,7 +73,7 @@ def open_text(path: Path) -> BufferedReader | gzip.GzipFile:
     return file
 
 
-def first_lines(path: Path, limit: int = 1 << 16) -> list[str]:
+def first_lines(path: Path, limit: int = SNIFFED) -> list[str]:
     """Return the first lines of a file, at most `limit` bytes; none if it cannot be read."""
     data = b""
     try:

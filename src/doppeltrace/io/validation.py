@@ -58,6 +58,9 @@ class Validation:
     users, places, events, transitions : size of the traces (training and testing together).
     first, last : local times (ISO) of the earliest and latest event's instant.
     warnings : what the reader had to assume.
+    test_users : of the users, those kept out of the training.
+    safeguards : what was done before the training so that nothing of one person leaves, a
+        sentence each (see `safeguards.protect`).
     """
 
     source: str
@@ -72,6 +75,8 @@ class Validation:
     first: str
     last: str
     warnings: tuple[str, ...] = ()
+    test_users: int = 0
+    safeguards: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
@@ -88,6 +93,10 @@ class Validation:
             f"{self.transitions:,} transitions",
             f"  local time {self.first} to {self.last}",
         ]
+        if self.test_users:
+            trained = self.users - self.test_users
+            lines.append(f"  {trained:,} training users, {self.test_users:,} testing users")
+        lines += [f"  {sentence}" for sentence in self.safeguards]
         lines += [f"  warning: {warning}" for warning in self.warnings]
         return "\n".join(lines)
 
@@ -127,7 +136,7 @@ class Tally:
             self.note(finding.reason, finding.count, finding.rows)
 
     def result(self, traces: Sequence[Traces]) -> Validation:
-        """Close the account over the traces that were made."""
+        """Close the account over the traces that were made: training, and perhaps testing."""
         instants = np.concatenate([t.instant for t in traces])
         clock = traces[0].clock
         first, last = clock.local_time([instants.min(), instants.max()])
@@ -144,6 +153,7 @@ class Tally:
             first=str(first),
             last=str(last),
             warnings=tuple(self.warnings),
+            test_users=sum(t.n_users for t in traces[1:]),
         )
 
 

@@ -145,6 +145,13 @@ def finished_before(out: Path) -> Release | None:
     return read_release(out)
 
 
+def seed_of_run(given: int | None, resumed: Path | None = None) -> int:
+    """Return the seed that is given, or that of the run to be resumed, or a fresh one."""
+    if given is None and resumed is not None and (checkpoint := RunCheckpoint(resumed)):
+        return checkpoint.seed
+    return fresh_seed() if given is None else given
+
+
 def _with_seed(
     model: Synthesizer | str | None, seed: int | None, checkpoint: RunCheckpoint | None
 ) -> Synthesizer:
