@@ -35,16 +35,19 @@ VACUOUS = deniability(vacuous=True, text="Every user gives every trace the same 
 
 
 AUDIT = {
+    "level": "green",
+    "reasons": ["nothing of one person was found in the releases"],
     "level0": {
-        "min_users": 5, "rare_places": 0, "one_person_places": 0, "traces_with_one_share": 0.0,
+        "min_users": 5, "rare_places": 0, "places_of_one": 0, "places_of_nobody": 0,
+        "traces_with_rare_share": 0.0, "derived": [],
     },
     "canaries": {
         "always at a rare place": {"shown_in": 0.05, "shown_out": 0.05, "epsilon": 0.0},
-        "<b>heavy</b> user": {"shown_in": 0.3, "shown_out": 0.1, "epsilon": 0.3},
+        "<b>heavy</b> user": {"shown_in": 0.3, "shown_out": 0.1, "epsilon": 0.0},
     },
     "lira": {
         "auc": 0.51, "null_auc": 0.5, "advantage": 0.05, "null_advantage": 0.045,
-        "tpr_at_1_percent": 0.011, "runs": 64,
+        "tpr_at_1_percent": 0.011, "runs": 64, "exceeds_null": False,
         "curve": {
             "fpr": [0.0, 0.25, 0.5, 0.75, 1.0],
             "tpr": [0.0, 0.28, 0.52, 0.76, 1.0],

@@ -3,16 +3,18 @@
 The generator is NumPy's `SFC64` bit for bit (tests prove it); it is written out here because
 a kernel needs one independent stream per user, not a Python object.
 """
+# mypy: ignore-errors
 
 import math
 
 import numpy as np
-from numba import njit
+
+from doppeltrace.engine.kernel import kernel
 
 _WARM_UP = 12  # rounds that mix the words of a fresh state, as in NumPy's seeding
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def next_uint64(state):
     """Return the next 64 random bits; `state` (4,) uint64 is three words and a counter."""
     out = state[0] + state[1] + state[3]
@@ -23,7 +25,7 @@ def next_uint64(state):
     return out
 
 
-@njit(cache=True)
+@kernel
 def seed_stream(key, user, state):
     """Set `state` (4,) uint64 to the start of this user's stream under `key` (4,) uint64.
 
@@ -42,13 +44,13 @@ def seed_stream(key, user, state):
         next_uint64(state)
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def uniform(state):
     """Return a float64 uniform on [0, 1) with 53 random bits."""
     return (next_uint64(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def below(state, bound):
     """Return an integer uniform on 0 … bound − 1.
 
@@ -57,14 +59,14 @@ def below(state, bound):
     return np.int64(uniform(state) * bound)
 
 
-@njit(cache=True)
+@kernel
 def normal(state):
     """Return a standard normal float64 (Box–Muller, one value of the pair)."""
     radius = math.sqrt(-2.0 * math.log(1.0 - uniform(state)))
     return radius * math.cos(2.0 * math.pi * uniform(state))
 
 
-@njit(cache=True)
+@kernel
 def gamma(state, shape):
     """Return a Gamma(shape, rate 1) float64 draw (Marsaglia & Tsang 2000), shape > 0."""
     boost = 1.0

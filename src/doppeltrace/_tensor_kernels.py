@@ -1,12 +1,13 @@
 """Kernels of step (i): choose each user's observed elements."""
+# mypy: ignore-errors
 
 import numpy as np
-from numba import njit
 
 from doppeltrace._stream_kernels import below, seed_stream, uniform
+from doppeltrace.engine.kernel import kernel
 
 
-@njit(cache=True)
+@kernel
 def _draw_zeros_sparse(state, taken, cells, wanted, table, drawn):
     """Draw `wanted` distinct cells outside `taken` by rejection, with a hash set.
 
@@ -32,7 +33,7 @@ def _draw_zeros_sparse(state, taken, cells, wanted, table, drawn):
             found += 1
 
 
-@njit(cache=True)
+@kernel
 def _draw_zeros_dense(state, taken, cells, wanted, drawn):
     """Draw the same by selection sampling over all cells: for when most zeros are wanted."""
     found = 0
@@ -48,7 +49,7 @@ def _draw_zeros_dense(state, taken, cells, wanted, drawn):
         left -= 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def observe(
     first_user,
     last_user,

@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 
 import doppeltrace as dt
 from doppeltrace.cli import app
-from doppeltrace.report.internal.clusters import factors_of
 from doppeltrace.report.internal.files import internal_files
 from doppeltrace.report.internal.findings import collect_findings
 from report_run import UNTESTED, Run, a_summary, deniability
@@ -133,7 +132,7 @@ def _page(data, folder):
     found = collect_findings(
         train=data.train, test=data.test, released=released, score=score,
         run=a_summary(made=len(made), released=len(released), guarantee=deniability(2)),
-        factors=factors_of(model), plausible=tested.plausible,
+        factors=model.clusters_, plausible=tested.plausible,
     )  # fmt: skip
     return _write(found, folder, score)
 

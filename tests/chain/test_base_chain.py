@@ -39,7 +39,11 @@ def _case(seed, jump, users=4, places=6, factors=3, slots=3):
         *(rng.gamma(0.3, 1.0, (n, factors)) + 1e-3 for n in (users, places, places, slots))
     )
     lift = _symmetric(rng, places)
-    return theta, lift, base_chain(theta, csr_array(lift), jump)._replace(hold=_hold(slots))
+    return (
+        theta,
+        lift,
+        base_chain(theta, csr_array(lift), jump)._replace(stay_multiplier=_hold(slots)),
+    )
 
 
 def _hold(slots):
@@ -67,7 +71,7 @@ def _probabilities(chain, user):
 def test_target_is_stationary_and_balanced_in_detail(case):
     theta, lift, chain = _case(**case)
     for user in range(len(theta.A)):
-        explicit = ExplicitBaseChain(theta, user, lift, case["jump"], chain.hold)
+        explicit = ExplicitBaseChain(theta, user, lift, case["jump"], chain.stay_multiplier)
         target, transition = _probabilities(chain, user)
         np.testing.assert_allclose(target, explicit.target, rtol=1e-9)
         np.testing.assert_allclose(transition, explicit.transition, rtol=1e-9, atol=1e-12)
@@ -100,7 +104,7 @@ def test_draws_follow_the_explicit_matrices(case):
     slots = np.array([0, 0, 1, 2, 2], np.int32)
     traces = metropolis.sample(chain, np.arange(len(theta.A)), draws, slots, seed=5)
     for user, mine in enumerate(traces):
-        explicit = ExplicitBaseChain(theta, user, lift, case["jump"], chain.hold)
+        explicit = ExplicitBaseChain(theta, user, lift, case["jump"], chain.stay_multiplier)
         parts = [chi_square(np.bincount(mine[:, 0], minlength=places), explicit.target[0])]
         for t in range(1, len(slots)):
             for origin in range(places):
@@ -120,13 +124,13 @@ def test_the_frequencies_would_betray_a_wrong_matrix(wrong):
     theta, lift, chain = _case(1, 0.3)
     mine = metropolis.sample(chain, np.array([0]), 50_000, np.zeros(2, np.int32), seed=5)[0]
     jump = 0.25 if wrong == "jump" else 0.3
-    hold = chain.hold * (3.0 if wrong == "hold" else 1.0)
+    hold = chain.stay_multiplier * (3.0 if wrong == "hold" else 1.0)
     explicit = ExplicitBaseChain(theta, 0, lift, jump, hold)
     if wrong == "proposals":
         matrix = 0.7 * explicit.proposals[0] + 0.3 * explicit.target[0]
     else:
         matrix = explicit.transition[0]
-    right = ExplicitBaseChain(theta, 0, lift, 0.3, chain.hold).transition[0]
+    right = ExplicitBaseChain(theta, 0, lift, 0.3, chain.stay_multiplier).transition[0]
     origin = np.argmax(explicit.target[0] * np.abs(matrix - right).sum(axis=1))
     row = np.bincount(mine[mine[:, 0] == origin, 1], minlength=6)
     statistic, degrees = chi_square(row, matrix[origin])
@@ -202,7 +206,10 @@ def test_the_scale_of_a_factor_does_not_matter():
     same = Factors(theta.A * scale, theta.B / scale**2, theta.C, theta.D * scale)
     for one, other in zip(
         _probabilities(chain, 0),
-        _probabilities(base_chain(same, csr_array(lift), 0.3)._replace(hold=chain.hold), 0),
+        _probabilities(
+            base_chain(same, csr_array(lift), 0.3)._replace(stay_multiplier=chain.stay_multiplier),
+            0,
+        ),
         strict=True,
     ):
         np.testing.assert_allclose(one, other, rtol=1e-9)
@@ -241,7 +248,7 @@ def test_log_likelihood_is_that_of_the_explicit_matrices(case):
     users = np.array([3, 0, 2])
     values = ChainLikelihood(chain).log_likelihood(traces, slots, users)
     for u, user in enumerate(users):
-        explicit = ExplicitBaseChain(theta, user, lift, case["jump"], chain.hold)
+        explicit = ExplicitBaseChain(theta, user, lift, case["jump"], chain.stay_multiplier)
         with np.errstate(divide="ignore"):  # an impossible move has ln p = −∞
             wanted = [explicit.log_likelihood(trace, slots) for trace in traces]
         np.testing.assert_allclose(values[:, u], wanted, rtol=1e-9)

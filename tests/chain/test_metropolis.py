@@ -119,8 +119,9 @@ def test_seeds_decide_the_draws():
 
 
 def test_threads_do_not_change_the_draws():
-    drawn = [random_model(seed=0, users=40, threads=n).sample(20, seed=1) for n in (1, 2)]
-    np.testing.assert_array_equal(drawn[0].locations, drawn[1].locations)
+    drawn = [random_model(seed=0, users=40, threads=n).sample(20, seed=1) for n in (1, 2, 3)]
+    np.testing.assert_array_equal(drawn[1].locations, drawn[0].locations)
+    np.testing.assert_array_equal(drawn[2].locations, drawn[0].locations)
 
 
 @pytest.mark.parametrize(

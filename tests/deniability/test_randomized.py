@@ -64,5 +64,6 @@ def test_what_one_trace_is_promised(model):
     assert promise.parameters["epsilon"] == found.privacy.epsilon
     assert promise.parameters["k"] == 12 and promise.unit == "one trace alone"
     assert promise and not promise.by_construction
+    assert f"{found.passed.sum()} of 5 traces pass with k=12" in repr(found)
     uniform = dt.Uniform(seed=1).fit(model.train)
     assert not dt.randomized_release(uniform, 5, **SETTINGS, seed=1).guarantee

@@ -43,7 +43,7 @@ def _stays(theta, lift, chain):
     """Return (users, slots) the share of steps that stay, at the stationary distribution."""
     every = []
     for user in range(len(theta.A)):
-        explicit = ExplicitBaseChain(theta, user, lift, chain.jump, chain.hold)
+        explicit = ExplicitBaseChain(theta, user, lift, chain.jump, chain.stay_multiplier)
         stay = np.diagonal(explicit.transition, axis1=1, axis2=2)
         every.append((explicit.target * stay).sum(axis=1))
     return np.array(every)
@@ -53,7 +53,7 @@ def test_the_fit_gives_the_shares_back():
     theta, lift, chain = _chain()
     wanted = np.array([0.3, 0.5, 0.8, 0.95])
     fitted = fit_holding(chain, wanted, seed=1)
-    assert np.all(np.diff(fitted.hold) > 0)
+    assert np.all(np.diff(fitted.stay_multiplier) > 0)
     found = _stays(theta, lift, fitted).mean(axis=0)
     # a draw's probability to stay has a deviation of at most 1/2
     np.testing.assert_allclose(found, wanted, atol=4 * 0.5 / np.sqrt(DRAWS))
@@ -65,7 +65,7 @@ def test_the_fit_gives_the_shares_back():
 def test_shares_out_of_reach_go_as_near_as_allowed():
     _, _, chain = _chain()
     fitted = fit_holding(chain, np.array([0.0, 1.0, 0.0, 1.0]), seed=1)
-    np.testing.assert_allclose(fitted.hold, [SMALLEST, LARGEST] * 2, rtol=2e-3)
+    np.testing.assert_allclose(fitted.stay_multiplier, [SMALLEST, LARGEST] * 2, rtol=2e-3)
 
 
 def test_threads_do_not_matter_and_seeds_do():
@@ -74,9 +74,9 @@ def test_threads_do_not_matter_and_seeds_do():
     holds = []
     for threads in (1, 2):
         with use_threads(threads):
-            holds.append(fit_holding(chain, wanted, seed=1).hold)
+            holds.append(fit_holding(chain, wanted, seed=1).stay_multiplier)
     np.testing.assert_array_equal(*holds)
-    other = fit_holding(chain, wanted, seed=2).hold
+    other = fit_holding(chain, wanted, seed=2).stay_multiplier
     assert not np.array_equal(holds[0], other)
 
 

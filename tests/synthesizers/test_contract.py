@@ -109,9 +109,9 @@ def test_replicates_differ(make, tiny):
 
 def test_threads_change_nothing(make):
     traces = dt.simulate_city(users=60, places=30, seed=1).traces
-    one = make(threads=1).fit(traces).sample(2, seed=5).locations
-    two = make(threads=2).fit(traces).sample(2, seed=5).locations
-    np.testing.assert_array_equal(one, two)
+    drawn = [make(threads=n).fit(traces).sample(2, seed=5).locations for n in (1, 2, 3)]
+    np.testing.assert_array_equal(drawn[1], drawn[0])
+    np.testing.assert_array_equal(drawn[2], drawn[0])
 
 
 def test_a_user_does_not_depend_on_the_others_asked_for(make, tiny):

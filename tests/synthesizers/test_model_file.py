@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import doppeltrace as dt
+from doppeltrace.synthesizers import MODELS
 from doppeltrace.synthesizers.model_file import read_model, write_model
+from toy_models import TOYS
 
 SMALL = {"factors": 2, "iterations": 3, "seed": 5}
 SAVABLE = {
@@ -58,6 +60,15 @@ def test_the_training_traces_may_come_along(fitted, tiny, tmp_path):
     for other in (tiny.select([0, 1]), replace(tiny, places=elsewhere)):
         with pytest.raises(dt.InputError, match="other data"):
             dt.load(path, train=other)
+
+
+def test_a_model_that_keeps_no_traces_gets_none(tiny, tmp_path, monkeypatch):
+    monkeypatch.setitem(MODELS, "strangers", TOYS["strangers"])
+    TOYS["strangers"](seed=1).fit(tiny).save(tmp_path / "model")
+    assert read_model(tmp_path / "model")[1]["data"] is None  # nothing tells what they were
+    with pytest.raises(dt.SettingsError, match="keeps no traces"):
+        dt.load(tmp_path / "model", train=tiny)
+    assert len(dt.load(tmp_path / "model").sample(n_traces=4, seed=1)) == 4
 
 
 @pytest.mark.parametrize("labels", [["a", "é", "", "d", "x y"], [5, 7, 9, 11, -3]])

@@ -1,10 +1,12 @@
 """Inner loops of the attacks: sparse scatter over an inverted index, arrays in and out."""
+# mypy: ignore-errors
 
 import numpy as np
-from numba import njit
+
+from doppeltrace.engine.kernel import kernel
 
 
-@njit(cache=True)
+@kernel
 def _plain_sum(first, last, pair, list_start, list_user, list_log, log_floor, user):
     """Return Σ ln W_user over the transitions first … last − 1, added in their order."""
     total = 0.0
@@ -19,7 +21,7 @@ def _plain_sum(first, last, pair, list_start, list_user, list_log, log_floor, us
     return total
 
 
-@njit(cache=True)
+@kernel
 def most_likely_users(trace_start, pair, list_start, list_user, list_log, log_floor, n_users):
     """Return (n_traces,) the user under whom a trace's transitions are most likely.
 
@@ -70,7 +72,7 @@ def most_likely_users(trace_start, pair, list_start, list_user, list_log, log_fl
     return best
 
 
-@njit(cache=True)
+@kernel
 def largest_scores(
     trace_start, pair, group, n_groups, list_base, list_start, list_user, list_gain, n_users
 ):

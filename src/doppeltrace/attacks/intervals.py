@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 CONFIDENCE = 0.95
 
@@ -33,6 +33,6 @@ def clustered_rate_interval(
         effective = n / max(1.0, variance / (rate * (1.0 - rate) / n))
     hits = rate * effective
     tail = 0.5 * (1.0 - CONFIDENCE)
-    low = float(beta.ppf(tail, hits, effective - hits + 1.0)) if hits > 0 else 0.0
-    high = float(beta.ppf(1.0 - tail, hits + 1.0, effective - hits)) if rate < 1 else 1.0
+    low = float(betaincinv(hits, effective - hits + 1.0, tail)) if hits > 0 else 0.0
+    high = float(betaincinv(hits + 1.0, effective - hits, 1.0 - tail)) if rate < 1 else 1.0
     return low, high

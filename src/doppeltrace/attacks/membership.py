@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from doppeltrace.attacks._kernels import largest_scores
 from doppeltrace.attacks.intervals import CONFIDENCE
 from doppeltrace.attacks.knowledge import BUDGET, FLOOR, Matrices, random_subset
+from doppeltrace.engine.exact import segment_sums
 from doppeltrace.streams import generator
 from doppeltrace.traces import SyntheticTraces, Traces
 
@@ -73,7 +74,7 @@ def membership_scores(
     """
     others = matrices.n_users - 1
     pair_of = np.repeat(np.arange(len(matrices.pair)), matrices.holders)
-    total = np.bincount(pair_of, matrices.probability, minlength=len(matrices.pair))
+    total = segment_sums(matrices.probability, matrices.start)
     base = np.log(FLOOR) - np.log(total / others)
     part, kept = matrices.restrict(users)
     rest = (total[pair_of] - matrices.probability) / others

@@ -21,21 +21,26 @@ the next L the logarithm of the probability to stay, NaN until known; the last r
 over the sum of Σ_k w_k b_xk of each slot. Sums go over k in order and are never regrouped, so
 that both ways give the same bits.
 """
+# mypy: ignore-errors
 
 import numpy as np
-from numba import njit
 from numba.extending import overload
 
 from doppeltrace._stream_kernels import below, uniform
 from doppeltrace.chain import _protocol
 from doppeltrace.chain._protocol import GROUP, MANY, accepts, is_chain, log_probability
 from doppeltrace.chain.base_chain import BaseChain
+from doppeltrace.engine.kernel import kernel
 
 # Helpers take arrays, not the chain: passing so many arrays by value would cost more than the
 # sums themselves.
 
 
-@njit(cache=True)
+_FIRST = np.int64(0)
+"""The only row of B_sum: of the type of all other rows, so that helpers are compiled once."""
+
+
+@kernel
 def _weighted(A, user, D, slot, rows, r):
     """Return Σ_k a_nk d_lk rows[r, k]."""
     total = 0.0
@@ -44,7 +49,7 @@ def _weighted(A, user, D, slot, rows, r):
     return total
 
 
-@njit(cache=True)
+@kernel
 def _pick_factor(A, user, D, slot, rows, r, state):
     """Draw a factor k with probability proportional to a_nk d_lk rows[r, k]."""
     last = rows.shape[1] - 1
@@ -57,7 +62,7 @@ def _pick_factor(A, user, D, slot, rows, r, state):
     return last
 
 
-@njit(cache=True)
+@kernel
 def _pick_neighbour(start, neighbour, lift, B, here, k, mass, state):
     """Draw a neighbour b of here with probability K(here, b) b_bk / mass."""
     threshold = uniform(state) * mass
@@ -70,7 +75,7 @@ def _pick_neighbour(start, neighbour, lift, B, here, k, mass, state):
     return np.int64(neighbour[last])
 
 
-@njit(cache=True)
+@kernel
 def _lift_between(start, neighbour, lift, here, there):
     """Return K(here, there): 0 if they are not neighbours."""
     low = start[here]
@@ -86,7 +91,7 @@ def _lift_between(start, neighbour, lift, here, there):
     return 0.0
 
 
-@njit(cache=True)
+@kernel
 def _fill(A, user, D, slot, rows_t, out):
     """Write Σ_k a_nk d_lk rows_t[k, x] of every place x to out (≥ X,); rows_t (z, X)."""
     z, n_places = rows_t.shape
@@ -102,79 +107,85 @@ def _fill(A, user, D, slot, rows_t, out):
             out[x] += w * rows_t[z - 1, x]
 
 
-@njit(cache=True)
-def _to_eases(sums, likes, hold, own):
-    """Turn Σ_k w_k (K° B)_xk of every place into 1 / S; likes : Σ_k w_k b_xk."""
+@kernel
+def _to_inverse_row_sums(sums, affinities, stay_multiplier, own):
+    """Turn Σ_k w_k (K° B)_xk of every place into 1 / S; affinities : Σ_k w_k b_xk."""
     for x in range(len(own)):
-        sums[x] = 1.0 / (sums[x] + hold * own[x] * likes[x])
+        sums[x] = 1.0 / (sums[x] + stay_multiplier * own[x] * affinities[x])
 
 
-@njit(cache=True)
-def _like_and_sum(A, user, D, slot, B, own, hold, lift_B, place):
+@kernel
+def _affinity_and_row_sum(A, user, D, slot, B, own, stay_multiplier, lift_B, place):
     """Return Σ_k w_k b_xk and S of a place, both in one pass."""
-    like = 0.0
+    affinity = 0.0
     away = 0.0
     for k in range(B.shape[1]):
         w = A[user, k] * D[slot, k]
-        like += w * B[place, k]
+        affinity += w * B[place, k]
         away += w * lift_B[place, k]
-    return like, away + hold[slot] * own[place] * like
+    return affinity, away + stay_multiplier[slot] * own[place] * affinity
 
 
-@njit(cache=True)
-def _known_step_stay(start, neighbour, lift, staying, here, likes, eases):
+@kernel
+def _known_step_stay(start, neighbour, lift, own_here, here, affinities, inverse_sums):
     """Return the probability to stay of a step along the base: to propose it, or to reject.
 
-    staying : K_l(here, here). likes, eases : (≥ X,) Σ_k w_k b_xk and 1 / S of this slot.
+    own_here : K_l(here, here). affinities, inverse_sums : (≥ X,) Σ_k w_k b_xk and 1 / S of this
+    slot.
     """
-    ease = eases[here]
-    stay = staying * likes[here] * ease
+    inverse_sum = inverse_sums[here]
+    stay = own_here * affinities[here] * inverse_sum
     for e in range(start[here], start[here + 1]):
         b = neighbour[e]
-        lost = ease - eases[b]
-        stay += lift[e] * likes[b] * (lost if lost > 0.0 else 0.0)
+        lost = inverse_sum - inverse_sums[b]
+        stay += lift[e] * affinities[b] * (lost if lost > 0.0 else 0.0)
     return stay
 
 
-@njit(cache=True)
-def _step_stay(A, user, D, slot, B, own, hold, lift_B, start, neighbour, lift, here):
+@kernel
+def _step_stay(A, user, D, slot, B, own, stay_multiplier, lift_B, start, neighbour, lift, here):
     """Return the same without tables."""
-    like, every = _like_and_sum(A, user, D, slot, B, own, hold, lift_B, here)
-    ease = 1.0 / every
-    stay = hold[slot] * own[here] * like * ease
+    affinity, row_sum = _affinity_and_row_sum(
+        A, user, D, slot, B, own, stay_multiplier, lift_B, here
+    )
+    inverse_sum = 1.0 / row_sum
+    stay = stay_multiplier[slot] * own[here] * affinity * inverse_sum
     for e in range(start[here], start[here + 1]):
-        b = neighbour[e]
-        like, every = _like_and_sum(A, user, D, slot, B, own, hold, lift_B, b)
-        lost = ease - 1.0 / every
-        stay += lift[e] * like * (lost if lost > 0.0 else 0.0)
+        b = np.int64(neighbour[e])
+        affinity, row_sum = _affinity_and_row_sum(
+            A, user, D, slot, B, own, stay_multiplier, lift_B, b
+        )
+        lost = inverse_sum - 1.0 / row_sum
+        stay += lift[e] * affinity * (lost if lost > 0.0 else 0.0)
     return stay
 
 
-@njit(cache=True, inline="always")
-def _like(chain, user, slot, place, scratch):
+@kernel(inline="always")
+def _affinity(chain, user, slot, place, scratch):
     """Return Σ_k w_k b_xk, which is π up to a factor."""
     if len(scratch) > 0:
         return scratch[slot, place]
     return _weighted(chain.A, user, chain.D, slot, chain.B, place)
 
 
-@njit(cache=True, inline="always")
-def _ease(chain, user, slot, place, scratch):
+@kernel(inline="always")
+def _inverse_row_sum(chain, user, slot, place, scratch):
     """Return 1 / S(place)."""
     if len(scratch) > 0:
         return scratch[chain.D.shape[0] + slot, place]
-    _, every = _like_and_sum(
-        chain.A, user, chain.D, slot, chain.B, chain.own, chain.hold, chain.lift_B, place
-    )
-    return 1.0 / every
+    _, row_sum = _affinity_and_row_sum(
+        chain.A, user, chain.D, slot, chain.B, chain.own, chain.stay_multiplier,
+        chain.lift_B, place,
+    )  # fmt: skip
+    return 1.0 / row_sum
 
 
-@njit(cache=True, inline="always")
-def _afresh(chain, user, slot, scratch):
-    """Return the factor that makes likes a distribution."""
+@kernel(inline="always")
+def _inverse_norm(chain, user, slot, scratch):
+    """Return 1 / Σ_x Σ_k w_k b_xk, the factor that makes affinities a distribution."""
     if len(scratch) > 0:
         return scratch[3 * chain.D.shape[0], slot]
-    return 1.0 / _weighted(chain.A, user, chain.D, slot, chain.B_sum, 0)
+    return 1.0 / _weighted(chain.A, user, chain.D, slot, chain.B_sum, _FIRST)
 
 
 @overload(_protocol.scratch_shape)
@@ -203,8 +214,10 @@ def _prepare(chain, user, scratch):
         for slot in range(n_slots):
             _fill(chain.A, user, chain.D, slot, chain.B_t, scratch[slot])
             _fill(chain.A, user, chain.D, slot, chain.lift_B_t, scratch[n_slots + slot])
-            _to_eases(scratch[n_slots + slot], scratch[slot], chain.hold[slot], chain.own)
-            total = _weighted(chain.A, user, chain.D, slot, chain.B_sum, 0)
+            _to_inverse_row_sums(
+                scratch[n_slots + slot], scratch[slot], chain.stay_multiplier[slot], chain.own
+            )
+            total = _weighted(chain.A, user, chain.D, slot, chain.B_sum, _FIRST)
             scratch[3 * n_slots, slot] = 1.0 / total
         scratch[2 * n_slots : 3 * n_slots] = np.nan
 
@@ -217,7 +230,7 @@ def _draw_first(chain, user, slot, scratch, state):
         return None
 
     def draw_first(chain, user, slot, scratch, state):
-        k = _pick_factor(chain.A, user, chain.D, slot, chain.B_sum, 0, state)
+        k = _pick_factor(chain.A, user, chain.D, slot, chain.B_sum, _FIRST, state)
         x = below(state, chain.cut.shape[1])
         return x if uniform(state) < chain.cut[k, x] else np.int64(chain.other[k, x])
 
@@ -230,24 +243,26 @@ def _draw_next(chain, user, slot, here, scratch, state):
         return None
 
     def draw_next(chain, user, slot, here, scratch, state):
-        there = np.int64(here)
+        there = here
         if uniform(state) < chain.jump:
             there = _protocol.draw_first(chain, user, slot, scratch, state)
         else:
-            like, every = _like_and_sum(
-                chain.A, user, chain.D, slot, chain.B, chain.own, chain.hold, chain.lift_B, here
-            )
-            staying = chain.hold[slot] * chain.own[here] * like
-            if uniform(state) * every >= staying:
+            affinity, row_sum = _affinity_and_row_sum(
+                chain.A, user, chain.D, slot, chain.B, chain.own, chain.stay_multiplier,
+                chain.lift_B, here,
+            )  # fmt: skip
+            stay = chain.stay_multiplier[slot] * chain.own[here] * affinity
+            if uniform(state) * row_sum >= stay:
                 k = _pick_factor(chain.A, user, chain.D, slot, chain.lift_B, here, state)
                 b = _pick_neighbour(
                     chain.start, chain.neighbour, chain.lift, chain.B, here, k,
                     chain.lift_B[here, k], state,
                 )  # fmt: skip
-                _, back = _like_and_sum(
-                    chain.A, user, chain.D, slot, chain.B, chain.own, chain.hold, chain.lift_B, b
-                )
-                if accepts(back, every, state):
+                _, back = _affinity_and_row_sum(
+                    chain.A, user, chain.D, slot, chain.B, chain.own, chain.stay_multiplier,
+                    chain.lift_B, b,
+                )  # fmt: skip
+                if accepts(back, row_sum, state):
                     there = b
         return there
 
@@ -260,8 +275,8 @@ def _first_probability(chain, user, slot, place, scratch):
         return None
 
     def first_probability(chain, user, slot, place, scratch):
-        like = _like(chain, user, slot, place, scratch)
-        return like * _afresh(chain, user, slot, scratch)
+        affinity = _affinity(chain, user, slot, place, scratch)
+        return affinity * _inverse_norm(chain, user, slot, scratch)
 
     return first_probability
 
@@ -274,31 +289,34 @@ def _move_probability(chain, user, slot, here, there, scratch):
     def move_probability(chain, user, slot, here, there, scratch):
         lift = _lift_between(chain.start, chain.neighbour, chain.lift, here, there)
         step = lift * min(
-            _ease(chain, user, slot, here, scratch), _ease(chain, user, slot, there, scratch)
+            _inverse_row_sum(chain, user, slot, here, scratch),
+            _inverse_row_sum(chain, user, slot, there, scratch),
         )
-        afresh = _afresh(chain, user, slot, scratch)
-        like = _like(chain, user, slot, there, scratch)
-        return like * (chain.jump * afresh + (1.0 - chain.jump) * step)
+        inverse_norm = _inverse_norm(chain, user, slot, scratch)
+        affinity = _affinity(chain, user, slot, there, scratch)
+        return affinity * (chain.jump * inverse_norm + (1.0 - chain.jump) * step)
 
     return move_probability
 
 
-@njit(cache=True)
+@kernel
 def _log_of_stay(chain, user, slot, here, scratch):
     """Return ln Q(here | here)."""
     n_slots = chain.D.shape[0]
     if len(scratch) > 0:
         step = _known_step_stay(
-            chain.start, chain.neighbour, chain.lift, chain.hold[slot] * chain.own[here], here,
+            chain.start, chain.neighbour, chain.lift,
+            chain.stay_multiplier[slot] * chain.own[here], here,
             scratch[slot], scratch[n_slots + slot],
         )  # fmt: skip
     else:
         step = _step_stay(
-            chain.A, user, chain.D, slot, chain.B, chain.own, chain.hold, chain.lift_B,
+            chain.A, user, chain.D, slot, chain.B, chain.own, chain.stay_multiplier, chain.lift_B,
             chain.start, chain.neighbour, chain.lift, here,
         )  # fmt: skip
-    afresh = _like(chain, user, slot, here, scratch) * _afresh(chain, user, slot, scratch)
-    return log_probability(chain.jump * afresh + (1.0 - chain.jump) * step)
+    target = _affinity(chain, user, slot, here, scratch)
+    target *= _inverse_norm(chain, user, slot, scratch)
+    return log_probability(chain.jump * target + (1.0 - chain.jump) * step)
 
 
 @overload(_protocol.log_stay, inline="always")
@@ -342,7 +360,7 @@ def _tables_shape(chain):
 
 @overload(_protocol.tabulate)
 def _tabulate(chain, user, member, scratch, tables):
-    """Likes, eases and afresh, in the rows that they have in scratch, less the stays."""
+    """Affinities, 1 / S and norms, in the rows that they have in scratch, less the stays."""
     if not is_chain(chain, BaseChain):
         return None
 
@@ -370,13 +388,13 @@ def _begin_products(chain, slot, place, tables, products):
     return begin_products
 
 
-@njit(cache=True)
+@kernel
 def _multiply(tables, n_slots, slot, here, there, lift, jump, products):
-    """Multiply by like · (τ afresh + (1 − τ) K min(ease, ease)), as `move_probability` does."""
+    """Multiply by affinity · (τ / norm + (1 − τ) K min(1 / S, 1 / S)), as `move_probability`."""
     lift *= 1.0 - jump
-    eases = n_slots + slot
+    inverse_sums = n_slots + slot
     for m in range(GROUP):
-        step = lift * min(tables[eases, here, m], tables[eases, there, m])
+        step = lift * min(tables[inverse_sums, here, m], tables[inverse_sums, there, m])
         products[m] *= tables[slot, there, m] * (jump * tables[2 * n_slots, slot, m] + step)
 
 

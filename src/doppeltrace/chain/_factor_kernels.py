@@ -9,9 +9,9 @@ A row of either costs O(X z). What is known of a user is kept in scratch:
     next L rows      π of each slot, not normalised (for probabilities only)
     next L rows      logarithms of the probabilities to stay, NaN until known (likewise)
 """
+# mypy: ignore-errors
 
 import numpy as np
-from numba import njit
 from numba.extending import overload
 
 from doppeltrace._stream_kernels import uniform
@@ -26,6 +26,7 @@ from doppeltrace.chain._simd import (
     multiply_by_entry,
 )
 from doppeltrace.chain.factor_chain import FactorChain
+from doppeltrace.engine.kernel import kernel
 
 _SUMS = {"fastmath": {"contract", "reassoc", "nsz"}}  # sums may be vectorised; NaN stays NaN
 _BAND = 32
@@ -40,7 +41,7 @@ _TINY = 1e-30
 _INVERSE_SUMS, _SLOT_SUMS, _BUFFER, _OTHER_BUFFER, _TABLES = range(5)
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _eight_products(x, i, y, j, k):
     """Return x_ik y_jk and the next seven."""
     return (
@@ -51,13 +52,13 @@ def _eight_products(x, i, y, j, k):
     )  # fmt: skip
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _eight_rows(m, k):
     """Return the rows k … k + 7 of m."""
     return (m[k], m[k + 1], m[k + 2], m[k + 3], m[k + 4], m[k + 5], m[k + 6], m[k + 7])
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _dot(w, rows, b):
     """Return Σ w_k rows[k][b] of eight weights."""
     low = (w[0] * rows[0][b] + w[1] * rows[1][b]) + (w[2] * rows[2][b] + w[3] * rows[3][b])
@@ -65,7 +66,7 @@ def _dot(w, rows, b):
     return low + high
 
 
-@njit(cache=True, **_SUMS)
+@kernel(**_SUMS)
 def _weights(x, i, y, j, others_t, floor, out):
     """Write max(φ, Σ_k x_ik y_jk others_bk) of every place b to out (≥ X,); return their sum.
 
@@ -90,7 +91,7 @@ def _weights(x, i, y, j, others_t, floor, out):
     return total
 
 
-@njit(cache=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def _triple(x, i, y, j, w, k):
     """Return Σ_f x_if y_jf w_kf."""
     total = 0.0
@@ -99,13 +100,13 @@ def _triple(x, i, y, j, w, k):
     return total
 
 
-@njit(cache=True)
+@kernel
 def _row_weights(chain, user, origin, out):
     """Write Q*_n(· | origin), not normalised, to out and return its sum."""
     return _weights(chain.A, user, chain.B, origin, chain.C_t, chain.floor, out)
 
 
-@njit(cache=True, error_model="numpy", **_SUMS)
+@kernel(error_model="numpy", **_SUMS)
 def inverse_row_sums(x, i, rows, others_t, floor, out):
     """Write one over Σ_b max(φ, Σ_k x_ik rows_ak others_bk) of every row a to out.
 
@@ -133,7 +134,7 @@ def inverse_row_sums(x, i, rows, others_t, floor, out):
             out[start + r] = 1.0 / total
 
 
-@njit(cache=True)
+@kernel
 def _know_all_sums(chain, user, scratch):
     """Fill the inverse row sums of all places, if they are not known yet: all or none are."""
     inverse = scratch[_INVERSE_SUMS]
@@ -141,7 +142,7 @@ def _know_all_sums(chain, user, scratch):
         inverse_row_sums(chain.A, user, chain.B, chain.C_t, chain.floor, inverse)
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _proposal(chain, user, origin, destination, scratch):
     """Return Q*_n(destination | origin)."""
     if np.isnan(scratch[_INVERSE_SUMS, origin]):
@@ -152,19 +153,19 @@ def _proposal(chain, user, origin, destination, scratch):
     return max(weight, chain.floor) * scratch[_INVERSE_SUMS, origin]
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _visit(chain, user, slot, place):
     """Return π_{n,slot}(place), not normalised."""
     return max(_triple(chain.visit_A, user, chain.visit_B, place, chain.D, slot), chain.floor)
 
 
-@njit(cache=True)
+@kernel
 def _visits(chain, user, slot, out):
     """Write π_{n,slot}, not normalised, to out (≥ X,) and return its sum."""
     return _weights(chain.visit_A, user, chain.D, slot, chain.visit_B_t, chain.floor, out)
 
 
-@njit(cache=True)
+@kernel
 def _pick(weights, n, threshold):
     """Return the first of n indexes at which the running sum of weights exceeds the threshold."""
     total = 0.0
@@ -175,7 +176,7 @@ def _pick(weights, n, threshold):
     return n - 1
 
 
-@njit(cache=True, **_SUMS)
+@kernel(**_SUMS)
 def _rejected(forward, backward, pi, n_places, scale):
     """Return Σ_b max(0, forward_b − backward_b π_b scale): the mass of rejected proposals."""
     total = 0.0
@@ -185,7 +186,7 @@ def _rejected(forward, backward, pi, n_places, scale):
     return total
 
 
-@njit(cache=True)
+@kernel
 def _fill_stays(chain, user, here, scratch):
     """Write ln Q_{n,l}(here | here) of every slot l to scratch.
 

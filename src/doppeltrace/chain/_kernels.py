@@ -1,9 +1,9 @@
 """Draw traces from any chain that speaks `_protocol`."""
+# mypy: ignore-errors
 
 import math
 
 import numpy as np
-from numba import njit
 
 from doppeltrace._stream_kernels import seed_stream
 from doppeltrace.chain._protocol import (
@@ -15,10 +15,14 @@ from doppeltrace.chain._protocol import (
     prepare,
     scratch_shape,
 )
+from doppeltrace.engine.kernel import kernel
 from doppeltrace.engine.views import unsafe_view
 
+# Slots and places are stored in 32 bits. They are widened here, once, so that what is called is
+# compiled for one type of integers only.
 
-@njit(cache=True, nogil=True)
+
+@kernel
 def sample_traces(first, last, chain, users, slots, key, out):
     """Draw the traces of users[first] … users[last − 1], each from the user's own stream.
 
@@ -33,14 +37,14 @@ def sample_traces(first, last, chain, users, slots, key, out):
         seed_stream(key, n, state)
         prepare(chain, n, scratch)
         for r in range(out.shape[1]):
-            here = draw_first(chain, n, slots[0], scratch, state)
+            here = np.int64(draw_first(chain, n, np.int64(slots[0]), scratch, state))
             out[u, r, 0] = here
             for t in range(1, len(slots)):
-                here = draw_next(chain, n, slots[t], here, scratch, state)
+                here = draw_next(chain, n, np.int64(slots[t]), here, scratch, state)
                 out[u, r, t] = here
 
 
-@njit(cache=True)
+@kernel
 def draw_places(chain, users, key):
     """Return (slots, N) int32 places, each drawn from π of the slot and users[slot, i]."""
     chain = unsafe_view(chain)
@@ -55,7 +59,7 @@ def draw_places(chain, users, key):
     return places
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mean_stays(first, last, chain, users, places, out):
     """Write the mean over i of Q_{n,slot}(x | x), n = users[slot, i], x = places[slot, i].
 
@@ -67,5 +71,6 @@ def mean_stays(first, last, chain, users, places, out):
         total = 0.0
         for i in range(users.shape[1]):
             prepare(chain, users[slot, i], scratch)
-            total += math.exp(log_stay(chain, users[slot, i], slot, places[slot, i], scratch))
+            here = np.int64(places[slot, i])
+            total += math.exp(log_stay(chain, users[slot, i], slot, here, scratch))
         out[slot] = total / users.shape[1]

@@ -8,13 +8,15 @@ array of the shape for one purpose (`DRAWS`, `FEW` or `MANY`), which belongs to 
 time. `tables`, float64 too, hold what is needed of `GROUP` users at once, side by side, so that
 one pass over a trace serves them all.
 """
+# mypy: ignore-errors
 
 import math
 
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 
 from doppeltrace._stream_kernels import uniform
+from doppeltrace.engine.kernel import kernel
 
 DRAWS, FEW, MANY = range(3)
 """What scratch is for: draws, or the probabilities of a few or of many traces of a user."""
@@ -132,13 +134,13 @@ def _no_stays(chain, here, member, scratch, tables):
     return lambda chain, here, member, scratch, tables: None
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def log_probability(probability):
     """Return ln p ≤ 0: rounding may lift a probability above one, and must not lift a bin."""
     return math.log(min(probability, 1.0))
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def accepts(forward, backward, state):
     """Accept a proposal with probability min(1, backward / forward), eq. (bmQ_ni).
 

@@ -3,6 +3,7 @@
 `add_clamped` is that of the row sums of Q*, in double precision; `bound_move` that of the
 products that rule verifiers out, in single precision, rounded up.
 """
+# mypy: ignore-errors
 
 import platform
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
+from doppeltrace.engine.exact import column_means
 from doppeltrace.factorize.state import Factors
 
 FLOOR = 1e-8
@@ -20,7 +21,8 @@ class BaseChain(NamedTuple):
     A (users, z), B (places, z), D (slots, z), float64, levelled: see `_levelled`.
     B_sum : (1, z) column sums of B. cut, other : (z, places), an alias table per column of B.
     start, neighbour, lift : the base K in CSR form, symmetric, without its diagonal.
-    own : (places,) the diagonal, positive. hold : (slots,) h, by which a slot multiplies it.
+    own : (places,) the diagonal, positive.
+    stay_multiplier : (slots,) h, by which a slot multiplies the diagonal.
     lift_B : (places, z) = K B, again without the diagonal.
     B_t, lift_B_t : (z, places), transposed.
     jump : τ, probability of a fresh draw from π.
@@ -37,14 +39,14 @@ class BaseChain(NamedTuple):
     neighbour: NDArray[np.int32]
     lift: NDArray[np.float64]
     own: NDArray[np.float64]
-    hold: NDArray[np.float64]
+    stay_multiplier: NDArray[np.float64]
     lift_B: NDArray[np.float64]
     lift_B_t: NDArray[np.float64]
     jump: float
 
 
 def base_chain(theta: Factors, base: csr_array, jump: float) -> BaseChain:
-    """Return the chain of factors and base, with hold = 1."""
+    """Return the chain of factors and base, with h = 1."""
     own = base.diagonal()
     base = csr_array(base - diags_array(own))
     base.eliminate_zeros()
@@ -77,7 +79,7 @@ def _levelled(*matrices: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     Only products of the three matrices matter, so this changes nothing but the numbers' range:
     entries that underflowed are lifted to FLOOR, and factors that died out get weight 0.
     """
-    means = [rows.mean(axis=0) for rows in matrices]
+    means = [column_means(rows) for rows in matrices]
     alive = np.min(means, axis=0) > 0
     log_weight = np.sum([np.log(np.where(alive, mean, 1.0)) for mean in means], axis=0)
     top = log_weight[alive].max() if alive.any() else 0.0

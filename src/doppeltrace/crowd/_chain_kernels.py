@@ -4,15 +4,16 @@ Axes: h heading of a move, m state of motion (0: has stayed; 1 + h: has moved wi
 x place, k kind of people (type and mobility class). Messages are float32; every sum runs in a
 fixed order inside one call, so the number of threads changes nothing.
 """
+# mypy: ignore-errors
 
 import numpy as np
-from numba import njit
 
 from doppeltrace._stream_kernels import seed_stream, uniform
 from doppeltrace.crowd._day_kernels import N_DWELLS, OFFSETS, describe_day
+from doppeltrace.engine.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gather_groups(values, factor, members, member_start, out, first, last):
     """out[h, G, k] = Σ_{x ∈ G} factor_x values[h, x, k], for groups first … last − 1."""
     n_headings, _, n_kinds = values.shape
@@ -28,7 +29,7 @@ def gather_groups(values, factor, members, member_start, out, first, last):
                     row[k] += f * v[k]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def across_groups(values, between, sector, out, backwards, first, last):
     """Carry group sums across `between`, each pair with its own heading.
 
@@ -49,8 +50,10 @@ def across_groups(values, between, sector, out, backwards, first, last):
                 row[k] += f * v[k]
 
 
-@njit(cache=True, nogil=True)
-def backward_near(start, place, sector, weight, ahead, group, out_factor, groups, back, first, last):
+@kernel
+def backward_near(
+    start, place, sector, weight, ahead, group, out_factor, groups, back, first, last
+):
     """back[h, x] = Σ_b R(x, b) ahead[h, b] over moves of heading h, near and by groups."""
     n_headings, _, n_kinds = back.shape
     for x in range(first, last):
@@ -67,7 +70,7 @@ def backward_near(start, place, sector, weight, ahead, group, out_factor, groups
                 row[k] += w * v[k]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def forward_near(into_start, into, origin, sector, weight, source, group, in_factor, groups, out,
                  first, last):  # fmt: skip
     """out[h, b] = Σ_x R(x, b) source[h, x] over moves of heading h, near and by groups."""
@@ -87,7 +90,7 @@ def forward_near(into_start, into, origin, sector, weight, source, group, in_fac
                 row[k] += w * v[k]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def near_flows(start, place, sector, weight, source, ahead, kind, flow, first, last):
     """flow[e] += R(x, b) Σ_k source[h, x, k] kind_k ahead[h, b, k] for the moves out of x."""
     n_kinds = len(kind)
@@ -101,7 +104,7 @@ def near_flows(start, place, sector, weight, source, ahead, kind, flow, first, l
             flow[e] += weight[e] * total
 
 
-@njit(cache=True)
+@kernel
 def _pick(weights, n, target):
     """Return the first i with weights[0] + … + weights[i] > target, at most n − 1."""
     total = 0.0
@@ -112,16 +115,16 @@ def _pick(weights, n, target):
     return n - 1
 
 
-@njit(cache=True)
+@kernel
 def walk(chain, kind, state, trace, work):
     """Draw one trace of this kind of people into `trace` (T,), exactly.
 
     chain : (begin, hold, alpha, turn, start, place, sector, weight, group, out_factor, in_factor,
-        between, group_sector, members, member_start, ahead, group_ahead); see `chain.Sampler`.
+        between, group_sector, members, member_start, ahead, group_ahead, far_ahead); see `chain.Sampler`.
     work : (≥ most near moves of a place + 1, ≥ X) float64 scratch.
     """
     (begin, hold, alpha, turn, start, place, sector, weight, group, out_factor, in_factor,
-     between, group_sector, members, member_start, ahead, group_ahead) = chain  # fmt: skip
+     between, group_sector, members, member_start, ahead, group_ahead, far_ahead) = chain  # fmt: skip
     n_instants, _, n_motions, n_places = ahead.shape
     n_groups = between.shape[0]
     target = uniform(state) * begin[kind, n_motions * n_places - 1]
@@ -142,12 +145,8 @@ def walk(chain, kind, state, trace, work):
             h = sector[e]
             work[i] = turn[motion, h] * weight[e] * ahead[t, kind, h + 1, place[e]]
             near += work[i]
-        far = 0.0
         g = group[x]
-        for other in range(n_groups):
-            h = group_sector[g, other]
-            far += turn[motion, h] * between[g, other] * group_ahead[t, kind, h, other]
-        far *= out_factor[x]
+        far = out_factor[x] * far_ahead[t, kind, motion, g]
         target = uniform(state) * (stay + go * (near + far))
         if target < stay:
             motion = 0
@@ -179,7 +178,7 @@ def walk(chain, kind, state, trace, work):
         trace[t] = x
 
 
-@njit(cache=True)
+@kernel
 def thin(n_events, presence, state, keys, order, seen):
     """Choose which instants have an event: n_events of them, with weights `presence` (T,).
 
@@ -198,7 +197,7 @@ def thin(n_events, presence, state, keys, order, seen):
         seen[order[i]] = True
 
 
-@njit(cache=True)
+@kernel
 def score_day(trace, seen, days, cells, dwells, location, position, work):
     """Return the log weight of a day under the factors of the histograms of days."""
     points, scale, day_factor, dwell_factor, place_factor, place_group = days
@@ -218,13 +217,13 @@ def score_day(trace, seen, days, cells, dwells, location, position, work):
     return value
 
 
-@njit(cache=True)
+@kernel
 def _draw_kind(cumulative, state):
     kind = np.searchsorted(cumulative, uniform(state) * cumulative[-1], side="right")
     return min(kind, len(cumulative) - 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_traces(chain, kinds, events, presence, days, n_candidates, n_days, keep_gaps, key, offset,
                 out, first, last):  # fmt: skip
     """Draw traces first … last − 1 into `out` (n, n_days · T).
@@ -275,7 +274,7 @@ def draw_traces(chain, kinds, events, presence, days, n_candidates, n_days, keep
                 out[i, day * n_instants + t] = best[t] if keep else -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_pool(chain, kinds, events, presence, points, scale, n_candidates, key, out, cells, dwells,
               first, last):  # fmt: skip
     """Draw groups of candidates first … last − 1 as `draw_traces` would, with their cells.

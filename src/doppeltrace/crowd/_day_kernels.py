@@ -2,11 +2,11 @@
 
 Real and synthetic days go through the same function, so both are measured alike.
 """
+# mypy: ignore-errors
 
 import math
 
-import numpy as np
-from numba import njit
+from doppeltrace.engine.kernel import kernel
 
 DISTINCT, MOVES, RADIUS, TOP, LONGEST, RETURN, LONG_STAYS = range(7)
 """The histograms: each day is in one cell of each."""
@@ -20,7 +20,7 @@ DWELL_CLIP = 8.0
 """Bound of the L2 norm of one day's stays per bin."""
 
 
-@njit(cache=True)
+@kernel
 def _dwell_bin(length):
     """Return the bin of a stay of so many instants: 1, 2, 3, 4–5, 6–8, 9–12, 13–18, 19–27, 28+."""
     if length <= 3:
@@ -38,7 +38,7 @@ def _dwell_bin(length):
     return 8
 
 
-@njit(cache=True)
+@kernel
 def describe_day(location, position, n, points, scale, n_instants, cells, dwells, work):
     """Fill in the cells of one day with n ≥ 1 events.
 

@@ -3,20 +3,21 @@
 Each user's contribution to a table is a vector of bounded L2 norm, rounded towards zero to
 multiples of 1 / GRID; sums of whole numbers do not depend on the order of users or threads.
 """
+# mypy: ignore-errors
 
 import math
 
 import numpy as np
-from numba import njit
 
 from doppeltrace.crowd._day_kernels import N_DWELLS, OFFSETS, describe_day
+from doppeltrace.engine.kernel import kernel
 
 GRID = 65536.0
 _BELOW = 1.0 - 1e-12  # keeps a rounded product at or below the bound
 _FRACTIONS = 256  # fractions are multiples of 1/256, so that products are multiples of 1 / GRID
 
 
-@njit(cache=True)
+@kernel
 def _norm(keys, n):
     """Sort keys[:n] and return the L2 norm of how often each occurs."""
     keys[:n].sort()
@@ -31,7 +32,7 @@ def _norm(keys, n):
     return math.sqrt(total)
 
 
-@njit(cache=True)
+@kernel
 def _add(keys, n, weight, base, table, heads):
     """Add trunc(weight · GRID · count) of each key of the sorted keys[:n] to the table."""
     i = 0
@@ -45,28 +46,28 @@ def _add(keys, n, weight, base, table, heads):
         i = j
 
 
-@njit(cache=True)
+@kernel
 def _weight(norm, clip):
     """Return the factor that brings a vector of this norm to at most `clip`."""
     return _BELOW if norm <= clip else clip / norm * _BELOW
 
 
-@njit(cache=True)
+@kernel
 def _add_clipped(keys, n, clip, base, table, heads):
     """Add one user's counts, scaled down to norm ≤ clip."""
     _add(keys, n, _weight(_norm(keys, n), clip), base, table, heads)
 
 
-@njit(cache=True)
+@kernel
 def _log_bin(norm, n_bins):
-    """Return the first bin whose edge 2^((bin − 2) / 2) reaches the norm."""
+    """Return the first bin whose edge 2^(bin / 4 − 1) reaches the norm."""
     for b in range(n_bins):
-        if norm <= 2.0 ** ((b - 2) * 0.5) * (1.0 + 1e-12):
+        if norm <= 2.0 ** (b * 0.25 - 1.0) * (1.0 + 1e-12):
             return b
     return n_bins - 1
 
 
-@njit(cache=True)
+@kernel
 def _longest_user(offsets, first, last):
     longest = 1
     for u in range(first, last):
@@ -74,7 +75,7 @@ def _longest_user(offsets, first, last):
     return longest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scan(
     offsets, location, instant, slot, coarse, fine, cycle, n_instants, n_bins, table, first, last
 ):
@@ -114,7 +115,7 @@ def scan(
         table[2 + 2 * n_bins + per_day - 1] += whole
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_visits(
     offsets, location, slot, levels, n_groups, clip, bases, table, heads, first, last
 ):
@@ -136,7 +137,7 @@ def count_visits(
             _add(keys, high - low, weight, bases[d], table, heads)
 
 
-@njit(cache=True)
+@kernel
 def _mobility_class(moved, steps, edges):
     """Return the class of a user by the share of steps that move."""
     share = moved / max(steps, 1)
@@ -146,7 +147,7 @@ def _mobility_class(moved, steps, edges):
     return len(edges)
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def heading(points, origin, destination, n_headings):
     """Return in which of n sectors the way points; sector 0 is centred on the south."""
     north = points[destination, 0] - points[origin, 0]
@@ -155,14 +156,14 @@ def heading(points, origin, destination, n_headings):
     return int(math.floor(turn * n_headings + 0.5)) % n_headings
 
 
-@njit(cache=True)
+@kernel
 def _length_bin(points, origin, destination, edges):
     north = points[destination, 0] - points[origin, 0]
     east = points[destination, 1] - points[origin, 1]
     return np.searchsorted(edges, math.sqrt(north * north + east * east), side="right")
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_moves(
     offsets, location, instant, slot, points, group, edges, neighbours, class_edges, n_headings,
     visit_clip, move_clip, bases, table, heads, first, last,
@@ -241,7 +242,7 @@ def count_moves(
         _add_clipped(keys, n, 2.0 * move_clip, bases[6], table, heads)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_types(
     offsets, location, instant, slot, part, group, class_edges, base, table, heads, first, last
 ):
@@ -301,7 +302,7 @@ def count_types(
             at += n_groups * n_classes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_days(
     offsets, location, instant, points, scale, cycle, n_instants, base, table, heads, first, last
 ):

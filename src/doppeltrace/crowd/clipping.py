@@ -15,9 +15,14 @@ from doppeltrace.crowd.statistics import FIRST_LOOK, NORM_BINS, Clips, Style
 DENSE_SHARE = 0.5
 """Share of events that follow another one instant before, from which on data are dense."""
 
-_EDGES = 2.0 ** ((np.arange(NORM_BINS) - 2) * 0.5)
+EDGES = 2.0 ** (np.arange(NORM_BINS) / 4 - 1)
+"""Upper edges of the bins of norms."""
+TYPICAL = EDGES * 2 ** (-1 / 8)
+"""Typical norms of the bins."""
+
 _TYPICAL_SHARE = 0.15  # of ρ, for the noise that a clip is weighed against
-_NOISE_WEIGHT = 0.4 / 3  # how much of the noise survives the shrinkage, roughly
+_NOISE_WEIGHT = 0.13  # how much of the noise survives the shrinkage, roughly
+_BIAS_WEIGHT = 0.3  # how different users with many events are from the others, roughly
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,29 +59,39 @@ def release_first_look(
     unit = 0.0 if math.isinf(ledger.rho) else 1 / math.sqrt(2 * ledger.rho * _TYPICAL_SHARE)
     cells = public.n_slots * public.n_places
     n_flows = (int(public.levels[-1].max()) + 1) ** 2
-    visits = choose_clip(*answers[2], cells, unit)
-    moves = choose_clip(*answers[3], n_flows, unit)
+    visits, kept_visits = choose_clip(*answers[2], cells, unit)
+    moves, kept_moves = choose_clip(*answers[3], n_flows, unit)
     return FirstLook(
         users=users,
         style=style,
-        clips=Clips(visits, moves),
+        clips=Clips(visits, moves, kept_visits, kept_moves),
         events_per_day=_histogram(*answers[4]),
         repeats=_repeats(answers[2][0], visits, style),
     )
 
 
-def choose_clip(norms: NDArray[np.float64], sigma: float, cells: int, unit: float) -> float:
-    """Return the clip that balances noise against what it cuts off.
+def choose_clip(
+    norms: NDArray[np.float64], sigma: float, cells: int, unit: float
+) -> tuple[float, float]:
+    """Return (clip, share of the counts that it keeps): noise against unequal weights of users.
+
+    A clip scales down users of larger norms. If all are scaled alike, nothing is lost; what
+    counts is the noise relative to what is kept, and how far weights differ between users.
 
     norms : noisy histogram of users' norms; unit : σ of a table with clip 1.
     """
     weight = np.where(norms > 2 * sigma, norms, 0.0)
     if weight.sum() <= 0:
-        return float(_EDGES[NORM_BINS // 4])
-    whole = (weight * _EDGES).sum()
-    kept = np.array([(weight * np.minimum(_EDGES, clip)).sum() for clip in _EDGES])
-    loss = _NOISE_WEIGHT * unit * _EDGES * cells / kept + (1 - kept / whole)
-    return float(_EDGES[int(np.argmin(loss))])
+        return float(EDGES[NORM_BINS // 4]), 1.0
+    mass = weight * TYPICAL
+    mass /= mass.sum()
+    scale = np.minimum(1.0, EDGES[:, None] / TYPICAL)  # (clip, norm)
+    mean = scale @ mass
+    unequal = (np.abs(scale - mean[:, None]) @ mass) / (2 * mean)
+    noise = unit * EDGES * cells / (mean * (weight * TYPICAL).sum())
+    loss = _NOISE_WEIGHT * noise + _BIAS_WEIGHT * unequal
+    best = int(np.flatnonzero(loss <= 1.02 * loss.min())[-1])  # alike: the one that keeps more
+    return float(EDGES[best]), float(mean[best])
 
 
 def _histogram(value: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
@@ -93,6 +108,5 @@ def _repeats(norms: NDArray[np.float64], clip: float, style: Style) -> float:
     if style == "dense":
         return 1.0
     weight = np.maximum(norms, 0.0)
-    square = (weight * (np.minimum(_EDGES, clip) / 2**0.25) ** 2).sum()
-    first = (weight * np.minimum(_EDGES, clip)).sum()
-    return float(max(1.0, square / max(first, 1e-9)))
+    clipped = np.minimum(TYPICAL, clip)
+    return float(max(1.0, (weight * clipped**2).sum() / max((weight * clipped).sum(), 1e-9)))

@@ -52,7 +52,7 @@ def measure(
     sums, heads = statistics.tables(traces, public, first.style, first.clips, heads=exact)
     if exact:
         sums = pool_rare(sums, heads, found, min_users)
-    tables = statistics.release_tables(ledger, sums, first.style, found)
+    tables = statistics.release_tables(ledger, sums, first.style, found, first.clips)
     return NoisyStatistics(first, tables, tuple(ledger.entries))
 
 

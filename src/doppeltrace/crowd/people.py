@@ -15,7 +15,7 @@ from doppeltrace.crowd.measure import NoisyStatistics
 from doppeltrace.crowd.moves import population_moves
 from doppeltrace.crowd.population import population
 from doppeltrace.crowd.public import PublicInputs
-from doppeltrace.crowd.rhythm import rhythm
+from doppeltrace.crowd.rhythm import rhythm, stay_share
 from doppeltrace.crowd.sampler import DayFactors, Presence, Sampler
 from doppeltrace.crowd.scaling import Targets, fit_chain
 from doppeltrace.crowd.statistics import classes, n_headings, radius_scale
@@ -51,7 +51,7 @@ def make_crowd(
     """Return the crowd that agrees with the statistics."""
     style, tables = noisy.first.style, noisy.tables
     n_classes = len(classes(style)) + 1
-    visits = population(tables, public, noisy.first.repeats)
+    visits = population(tables, public, noisy.first.repeats, stay_share(tables["stays"]))
     graph = MoveGraph.of(public, n_headings(style))
     moves = population_moves(tables, visits, graph, public)
     steps, class_weight = rhythm(tables, public.slots)

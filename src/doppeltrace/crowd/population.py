@@ -1,4 +1,9 @@
-"""How many people are where, when: from coarse to fine in space and time."""
+"""How many people are where, when: from coarse to fine in space, by frequency in time.
+
+Each map (4, 16, 64 groups, places) corrects what the coarser ones predict. A cell's course over
+the slots is corrected in its cosine transform, whose noise is white and whose signal is mostly
+in the low frequencies: each band of frequencies is shrunk by itself.
+"""
 
 from __future__ import annotations
 
@@ -6,55 +11,89 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.fft import dct, idct
 
-from doppeltrace.crowd.public import PublicInputs, bands
-from doppeltrace.crowd.shrink import correction
+from doppeltrace.crowd.public import PublicInputs
+from doppeltrace.crowd.shrink import FLOOR, shrink_residuals
 from doppeltrace.crowd.statistics import Noisy
 
 Floats = NDArray[np.float64]
+Labels = NDArray[np.int64]
 
-TIMES = (1, 6, 12)
-"""Bands of the cycle in which a map is looked at before its slots."""
-_SAME_PLACE = 0.5  # chance that a user seen in a cell is seen there in the band's next slot, too
+BANDS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 18, 25, 40, 64, 100)
+"""Frequencies at which a new band begins."""
+ROUNDS = 2
+"""Times that the maps are gone through: the second time the coarse ones know the fine ones."""
 
 
-def population(tables: Mapping[str, Noisy], public: PublicInputs, repeats: float) -> Floats:
+def population(
+    tables: Mapping[str, Noisy], public: PublicInputs, repeats: float, stay: float
+) -> Floats:
     """Return (L, X) expected visits, positive everywhere.
 
     repeats : variance over mean of one user's visits to a cell; see `clipping.FirstLook`.
+    stay : share of steps that stay: how far sampling noise is alike in neighbouring slots.
     """
     n_slots, n_places = public.n_slots, public.n_places
-    maps = [(v, lab) for v, lab in zip(_visits(tables), _labels(public), strict=True)]
-    total = max(maps[0][0].value.sum(), 1.0)
+    labels = [*public.levels, np.arange(n_places)]
+    maps = _combined([t for name, t in tables.items() if name.startswith("visits")], labels)
+    total = max(maps[0][0].sum(), 1.0)
     model = np.full((n_slots, n_places), total / (n_slots * n_places))
-    for visits, label in maps:
-        for times in sorted({min(t, n_slots) for t in (*TIMES, n_slots)}):
-            band = bands(n_slots, times)
-            width = n_slots / times
-            fac = correction(
-                _add_rows(visits.value, band),
-                _add_rows(_add_columns(model, label), band),
-                visits.sigma * np.sqrt(width),
-                repeats * (1 + _SAME_PLACE * (width - 1)),
-            )
-            model *= fac[band][:, label]
+    sampling = repeats * _spectrum(n_slots, stay)
+    for _ in range(ROUNDS):
+        for (value, variance), label in zip(maps, labels, strict=True):
+            model *= _factor(value, variance, add_columns(model, label), sampling)[:, label]
     return np.maximum(model, 1e-9 * model.mean())
 
 
-def _visits(tables: Mapping[str, Noisy]) -> list[Noisy]:
-    return [table for name, table in tables.items() if name.startswith("visits")]
+def _factor(value: Floats, variance: Floats, predicted: Floats, sampling: Floats) -> Floats:
+    """Return (L, G) the factor from the prediction to the estimate.
+
+    value, variance : (L, G) and (G,) noisy counts, and variance of their noise.
+    sampling : (L,) variance over mean of the counts' own sampling, by frequency.
+    """
+    n_slots = len(value)
+    m = np.maximum(predicted, 1e-12)
+    residual = dct(value - m, axis=0, norm="ortho")
+    size = np.broadcast_to(m.mean(axis=0), m.shape)
+    noise = variance + sampling[:, None] * size
+    edges = [b for b in BANDS if b < n_slots] + [n_slots]
+    for low, high in zip(edges, edges[1:], strict=False):
+        band = slice(low, high)
+        residual[band] = shrink_residuals(residual[band], size[band], noise[band])
+    return np.maximum(m + idct(residual, axis=0, norm="ortho"), FLOOR * m) / m
 
 
-def _labels(public: PublicInputs) -> list[NDArray[np.int64]]:
-    return [*public.levels, np.arange(public.n_places)]
+def _spectrum(n_slots: int, stay: float) -> Floats:
+    """Return (L,) the relative variance, by frequency, of people who stay with this probability."""
+    angle = np.pi * np.arange(n_slots) / n_slots
+    return (1 - stay**2) / (1 - 2 * stay * np.cos(angle) + stay**2)
 
 
-def _add_rows(table: Floats, band: NDArray[np.int64]) -> Floats:
-    return np.add.reduceat(table, np.flatnonzero(np.diff(band, prepend=-1)), axis=0)
+def _combined(maps: list[Noisy], labels: list[Labels]) -> list[tuple[Floats, Floats]]:
+    """Return each map with its variance (G,), joined with the sums of the finer ones.
+
+    A group's own count and the sum of its parts are two estimates of one number; their mean by
+    inverse variance is better than either.
+    """
+    value = maps[-1].value
+    variance = np.full(value.shape[1], maps[-1].sigma ** 2)
+    found = [(value, variance)]
+    for noisy, label, finer in zip(maps[-2::-1], labels[-2::-1], labels[:0:-1], strict=True):
+        part_of = np.zeros(int(finer.max()) + 1, dtype=np.int64)
+        part_of[finer] = label
+        value, variance = add_columns(value, part_of), np.bincount(part_of, variance)
+        own = noisy.sigma**2
+        if own > 0:
+            share = variance / (variance + own)
+            value = share * noisy.value + (1 - share) * value
+            variance = share * own
+        found.append((value, variance))
+    return found[::-1]
 
 
-def _add_columns(table: Floats, label: NDArray[np.int64]) -> Floats:
-    """Return (L, G) sums over the places of each group."""
+def add_columns(table: Floats, label: Labels) -> Floats:
+    """Return (L, G) sums over the columns of each label."""
     order = np.argsort(label, kind="stable")
     starts = np.flatnonzero(np.diff(label[order], prepend=-1))
     return np.add.reduceat(table[:, order], starts, axis=1)

@@ -45,6 +45,15 @@ def rhythm(tables: Mapping[str, Noisy], slots: NDArray[np.int64]) -> tuple[Float
     return steps, weight
 
 
+def stay_share(stays: Noisy) -> float:
+    """Return the share of all steps that stay."""
+    counts, sigma = stays
+    both = float(counts.sum())
+    if both <= 4 * sigma * np.sqrt(counts.size):
+        return 0.5
+    return float(np.clip(counts[:, 0].sum() / both, 0.0, 0.95))
+
+
 def _moving(model: Floats, weight: Floats, stays: Noisy) -> Floats:
     """Return (L, Q) the share that moves in each slot: classes together as often as counted."""
     counts, sigma = stays

@@ -53,6 +53,18 @@ class DayFactors:
         return cls(np.zeros(OFFSETS[-1]), np.zeros(N_DWELLS), np.zeros((n_instants, 1)), nowhere)
 
 
+def _far(by_group: NDArray[np.float32], chain: Chain) -> NDArray[np.float32]:
+    """Return (T, K, M, G) the weight of all far moves out of a group, by motion before."""
+    graph = chain.graph
+    n, n_kinds, n_headings, n_groups = by_group.shape
+    found = np.zeros((n, n_kinds, n_headings + 1, n_groups), dtype=np.float32)
+    for h in range(n_headings):
+        between = np.where(graph.group_sector == h, chain.between, np.float32(0))
+        reach = np.einsum("tkb,ab->tka", by_group[:, :, h], between)
+        found += chain.turn[:, h][:, None] * reach[:, :, None, :]
+    return found
+
+
 class Sampler:
     """A chain with its backward messages, ready to draw from."""
 
@@ -68,6 +80,7 @@ class Sampler:
         ordered = ahead[:, :, 1:, graph.members] * chain.into[graph.members]
         by_group = np.add.reduceat(ordered, graph.member_start[:-1], axis=3)
         del beta, ordered
+        far = _far(by_group, chain)
         self.kinds = np.cumsum(chain.weight, dtype=np.float64)
         self.n_instants, self.n_places = n, n_places
         self._chain: tuple[Any, ...] = (
@@ -88,6 +101,7 @@ class Sampler:
             graph.member_start,
             ahead,
             np.ascontiguousarray(by_group),
+            far,
         )
 
     def draw(

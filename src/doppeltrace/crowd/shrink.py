@@ -1,9 +1,9 @@
 """Empirical-Bayes shrinkage: a noisy table corrects a coarser prediction as far as it can know.
 
-A cell's residual y − m (y noisy, m predicted) has the variance of the noise, σ², of the counts'
-own sampling, κ m, and of the truth around the prediction, v. v is modelled as a m² + b m m̄ and
-fitted to the squared residuals; the estimate is m + v / (v + σ² + κ m) · (y − m). Where the
-residuals as a whole hardly exceed their noise, v is lowered further.
+A cell's residual r = y − m (y noisy, m predicted) has the variance of noise and sampling, N, and
+of the truth around the prediction, v. v is modelled as a m² + b m m̄ and fitted to the squared
+residuals; the shrunk residual is v / (v + N) · r. Where the residuals as a whole hardly exceed
+their noise, v is lowered further.
 """
 
 from __future__ import annotations
@@ -13,11 +13,28 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-CAUTION = 1.0
+CAUTION = 0.5
 """Standard errors by which the residuals must exceed their noise to be believed in full."""
-FLOOR = 0.02
+FLOOR = 0.05
 """No cell falls below this share of its prediction: noise cannot make it impossible."""
 _TINY = 1e-12
+
+
+def shrink_residuals(residual: Floats, predicted: Floats, noise: Floats) -> Floats:
+    """Return v / (v + N) · r.
+
+    residual, predicted, noise : r, m > 0 and N ≥ 0, of one shape.
+    """
+    if residual.size == 0 or not np.any(noise > 0):
+        return residual
+    m, mean = predicted, predicted.mean()
+    excess = residual**2 - noise
+    weight = 1 / (noise + 0.5 * m**2)
+    basis = np.stack([m**2, m * mean], axis=-1).reshape(-1, 2)
+    a, b = _two_nonnegative(basis * weight.reshape(-1, 1), (excess * weight).ravel())
+    certainty = (weight * excess).sum() / np.sqrt((2 * (weight * noise) ** 2).sum())
+    v = (a * m**2 + b * m * mean) * np.clip(1 - CAUTION / max(certainty, _TINY), 0, 1)
+    return v / np.maximum(v + noise, 1e-300) * residual
 
 
 def shrink(noisy: Floats, predicted: Floats, sigma: float, sampling: float = 0.0) -> Floats:
@@ -25,20 +42,12 @@ def shrink(noisy: Floats, predicted: Floats, sigma: float, sampling: float = 0.0
 
     noisy, predicted : tables of one shape.
     sigma : of the noise of every cell.
-    sampling : κ, variance of a count over its mean (1 if each user counts once); 0 takes the
-        counts as the truth.
+    sampling : variance of a count over its mean (1 if each user counts once); 0 takes the counts
+        as the truth.
     """
     m = np.maximum(predicted, _TINY)
     noise = sigma**2 + sampling * m
-    if noisy.size == 0 or not np.any(noise > 0):
-        return np.maximum(noisy, 1e-9 * m)
-    excess = (noisy - m) ** 2 - noise
-    weight = 1 / (noise + 0.5 * m**2)
-    basis = np.stack([m**2, m * m.mean()], axis=-1).reshape(-1, 2)
-    a, b = _two_nonnegative(basis * weight.reshape(-1, 1), (excess * weight).ravel())
-    certainty = (weight * excess).sum() / np.sqrt((2 * (weight * noise) ** 2).sum())
-    v = (a * m**2 + b * m * m.mean()) * np.clip(1 - CAUTION / max(certainty, _TINY), 0, 1)
-    return np.maximum(m + v / (v + noise) * (noisy - m), FLOOR * m)
+    return np.maximum(m + shrink_residuals(noisy - m, m, noise), FLOOR * m)
 
 
 def correction(noisy: Floats, predicted: Floats, sigma: float, sampling: float = 0.0) -> Floats:

@@ -29,8 +29,8 @@ Style = Literal["dense", "checkins"]
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-NORM_BINS = 25
-"""Bins of norms: edges 2^−1, 2^−½, … 2^11."""
+NORM_BINS = 49
+"""Bins of norms: upper edges 2^−1, 2^−¾, … 2^11."""
 CLASS_EDGES = np.array([0.0, 0.15, 0.3, 0.5])
 """Shares of steps that move at which one mobility class ends and the next begins."""
 HEADINGS = 4
@@ -49,10 +49,10 @@ FIRST_LOOK: Mapping[str, float] = {
 
 SHARES: Mapping[Style, Mapping[str, float]] = {
     "dense": {
-        "visits of 4 groups": 0.03,
-        "visits of 16 groups": 0.06,
-        "visits of 64 groups": 0.09,
-        "visits of places": 0.23,
+        "visits of 4 groups": 0.01,
+        "visits of 16 groups": 0.02,
+        "visits of 64 groups": 0.05,
+        "visits of places": 0.33,
         "flows": 0.055,
         "trip lengths": 0.025,
         "ends of moves": 0.06,
@@ -65,10 +65,10 @@ SHARES: Mapping[Style, Mapping[str, float]] = {
         "lengths of stay": 0.012,
     },
     "checkins": {
-        "visits of 4 groups": 0.03,
-        "visits of 16 groups": 0.07,
-        "visits of 64 groups": 0.11,
-        "visits of places": 0.28,
+        "visits of 4 groups": 0.01,
+        "visits of 16 groups": 0.03,
+        "visits of 64 groups": 0.08,
+        "visits of places": 0.37,
         "flows": 0.08,
         "trip lengths": 0.04,
         "ends of moves": 0.06,
@@ -83,10 +83,18 @@ SHARES: Mapping[Style, Mapping[str, float]] = {
 
 @dataclass(frozen=True)
 class Clips:
-    """Bounds of the norms of one user's visits and moves."""
+    """Bounds of the norms of one user's visits and moves, and about what share they keep."""
 
     visits: float
     moves: float
+    kept_visits: float = 1.0
+    kept_moves: float = 1.0
+
+    def kept(self, table: str) -> float:
+        """Return the share of a table's counts that clipping keeps, as far as it is known."""
+        by_visits = table.startswith("visits") or table in ("stays", "persistence")
+        by_moves = table in ("flows", "moves between neighbours")
+        return self.kept_visits if by_visits else self.kept_moves if by_moves else 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,8 +144,7 @@ def layout(public: PublicInputs, style: Style, clips: Clips) -> list[Table]:
     names = [name for name in SHARES[style] if name.startswith("visits")]
     sizes = [int(level.max()) + 1 for level in public.levels] + [n_places]
     found = [
-        Table(name, (n_slots, size), clips.visits)
-        for name, size in zip(names, sizes, strict=True)
+        Table(name, (n_slots, size), clips.visits) for name, size in zip(names, sizes, strict=True)
     ]
     found += [
         Table("flows", (fine, fine), clips.moves),
@@ -176,7 +183,9 @@ def tables(
 ) -> tuple[Integers, Integers]:
     """Return the sums of the second pass in units of 1 / GRID, and users per cell if `heads`."""
     found = layout(public, style, clips)
-    base = dict(zip((t.name for t in found), np.cumsum([0] + [t.size for t in found]), strict=False))
+    base = dict(
+        zip((t.name for t in found), np.cumsum([0] + [t.size for t in found]), strict=False)
+    )
     size = sum(t.size for t in found)
     offsets, location, instant, slot = _columns(traces)
     levels = np.stack([*public.levels, np.arange(public.n_places)])
@@ -229,14 +238,15 @@ def split(vector: Integers, found: list[Table]) -> dict[str, Integers]:
 
 
 def release_tables(
-    ledger: Ledger, vector: Integers, style: Style, found: list[Table]
+    ledger: Ledger, vector: Integers, style: Style, found: list[Table], clips: Clips
 ) -> dict[str, Noisy]:
-    """Return every table with its noise."""
-    shares = SHARES[style]
-    return {
-        t.name: Noisy(*ledger.release(t.name, total, t.bound, shares[t.name]))
-        for t, total in zip(found, split(vector, found).values(), strict=True)
-    }
+    """Return every table with its noise, scaled up by what clipping took away."""
+    noisy = {}
+    for table, total in zip(found, split(vector, found).values(), strict=True):
+        value, sigma = ledger.release(table.name, total, table.bound, SHARES[style][table.name])
+        kept = clips.kept(table.name)
+        noisy[table.name] = Noisy(value / kept, sigma / kept)
+    return noisy
 
 
 def _columns(traces: Traces) -> tuple[Integers, NDArray, NDArray, Integers]:

@@ -7,11 +7,11 @@ much as a whole row of Q. A sum so close to an end of the bin that its rounding 
 that is left where the products were bounds only, is added up once more in the order that
 `log_likelihoods` takes, so that the answer is the same as if everything had been.
 """
+# mypy: ignore-errors
 
 import math
 
 import numpy as np
-from numba import njit
 
 from doppeltrace.chain._protocol import (
     FEW,
@@ -32,7 +32,11 @@ from doppeltrace.chain._protocol import (
     tabulate,
     tabulate_stays,
 )
+from doppeltrace.engine.kernel import kernel
 from doppeltrace.engine.views import unsafe_view
+
+# Slots and places are stored in 32 bits and widened before a chain's functions are called, so
+# that these are compiled for one type of integers only.
 
 SLACK = 1e-6
 """How far below the bin a sum added up in another order must lie to be beyond rounding."""
@@ -41,22 +45,25 @@ DEEP = -550.0
 """Where the bin lies below it, products could underflow and are not used."""
 
 
-@njit(cache=True)
+@kernel
 def _log_likelihood(chain, user, traces, y, slots, scratch):
     """Return ln p(traces[y] = M(user)): the first place, then the moves, then the stays."""
-    value = log_probability(first_probability(chain, user, slots[0], traces[y, 0], scratch))
+    slot, here = np.int64(slots[0]), np.int64(traces[y, 0])
+    value = log_probability(first_probability(chain, user, slot, here, scratch))
     for t in range(1, len(slots)):
-        if traces[y, t] != traces[y, t - 1]:
-            value += log_probability(
-                move_probability(chain, user, slots[t], traces[y, t - 1], traces[y, t], scratch)
-            )
+        before, here = np.int64(traces[y, t - 1]), np.int64(traces[y, t])
+        if here != before:
+            slot = np.int64(slots[t])
+            move = move_probability(chain, user, slot, before, here, scratch)
+            value += log_probability(move)
     for t in range(1, len(slots)):
         if traces[y, t] == traces[y, t - 1]:
-            value += log_stay(chain, user, slots[t], traces[y, t], scratch)
+            slot, here = np.int64(slots[t]), np.int64(traces[y, t])
+            value += log_stay(chain, user, slot, here, scratch)
     return value
 
 
-@njit(cache=True, forceinline=True)
+@kernel(forceinline=True)
 def _with_stays(chain, user, traces, y, slots, scratch, value, limit):
     """Return value plus the stays of a trace, or −inf as soon as that is at most `limit`.
 
@@ -65,18 +72,20 @@ def _with_stays(chain, user, traces, y, slots, scratch, value, limit):
     bound = value
     for t in range(1, len(slots)):
         if traces[y, t] == traces[y, t - 1]:
-            known = known_log_stay(chain, slots[t], traces[y, t], scratch)
+            slot, here = np.int64(slots[t]), np.int64(traces[y, t])
+            known = known_log_stay(chain, slot, here, scratch)
             if known <= 0.0:  # not so if it is NaN
                 bound += known
     t = 1
     while bound > limit and value > limit and t < len(slots):
         if traces[y, t] == traces[y, t - 1]:
-            value += log_stay(chain, user, slots[t], traces[y, t], scratch)
+            slot, here = np.int64(slots[t]), np.int64(traces[y, t])
+            value += log_stay(chain, user, slot, here, scratch)
         t += 1
     return value if min(bound, value) > limit else -np.inf
 
 
-@njit(cache=True)
+@kernel
 def moves_of(traces, chosen):
     """Return when the chosen traces move: starts (len(chosen) + 1,), and t of every move."""
     starts = np.zeros(len(chosen) + 1, np.int64)
@@ -84,33 +93,35 @@ def moves_of(traces, chosen):
     n = 0
     for c in range(len(chosen)):
         y = chosen[c]
-        for t in range(1, traces.shape[1]):  # a branch here could not be foretold
+        for t in range(1, traces.shape[1]):  # without a branch, which no processor could predict
             at[n] = t
             n += traces[y, t] != traces[y, t - 1]
         starts[c + 1] = n
     return starts, at[:n]
 
 
-@njit(cache=True, forceinline=True)
+@kernel(forceinline=True)
 def _multiply_out(chain, traces, y, slots, least, tables, first, last, at, products):
     """Multiply the first place and the moves of a group's members, while one exceeds `least`.
 
     The moves are at[first] … at[last − 1]. Where products are bounds only, the stays that are
     known follow.
     """
-    begin_products(chain, slots[0], traces[y, 0], tables, products)
+    begin_products(chain, np.int64(slots[0]), np.int64(traces[y, 0]), tables, products)
     for k in range(first, last):
         if not _one_exceeds(products, least):
             return
         t = at[k]
-        multiply_by_move(chain, slots[t], traces[y, t - 1], traces[y, t], tables, products)
+        slot, before, here = np.int64(slots[t]), np.int64(traces[y, t - 1]), np.int64(traces[y, t])
+        multiply_by_move(chain, slot, before, here, tables, products)
     if only_bounds(chain) and _one_exceeds(products, least):
         for t in range(1, len(slots)):
             if traces[y, t] == traces[y, t - 1]:
-                multiply_by_stay(chain, slots[t], traces[y, t], tables, products)
+                slot, here = np.int64(slots[t]), np.int64(traces[y, t])
+                multiply_by_stay(chain, slot, here, tables, products)
 
 
-@njit(cache=True, forceinline=True)
+@kernel(forceinline=True)
 def _one_exceeds(products, least):
     found = False
     for m in range(GROUP):
@@ -118,7 +129,7 @@ def _one_exceeds(products, least):
     return found
 
 
-@njit(cache=True, forceinline=True)
+@kernel(forceinline=True)
 def _fits(chain, user, traces, y, slots, scratch, value, limit, member, tables):
     """Tell whether value plus the stays that it lacks exceeds `limit`.
 
@@ -126,19 +137,19 @@ def _fits(chain, user, traces, y, slots, scratch, value, limit, member, tables):
     learnt of others is put into the tables.
     """
     for t in range(1, len(slots)):
-        here = traces[y, t]
-        if here == traces[y, t - 1] and np.isnan(known_log_stay(chain, slots[t], here, scratch)):
-            log_stay(chain, user, slots[t], here, scratch)
+        slot, here = np.int64(slots[t]), np.int64(traces[y, t])
+        if here == traces[y, t - 1] and np.isnan(known_log_stay(chain, slot, here, scratch)):
+            log_stay(chain, user, slot, here, scratch)
             tabulate_stays(chain, here, member, scratch, tables)
             for s in range(t, len(slots)):
                 if here == traces[y, s] == traces[y, s - 1]:
-                    value += known_log_stay(chain, slots[s], here, scratch)
+                    value += known_log_stay(chain, np.int64(slots[s]), here, scratch)
             if value <= limit:
                 return False
     return True
 
 
-@njit(cache=True, forceinline=True)
+@kernel(forceinline=True)
 def _value(chain, user, traces, y, slots, scratch, product, lower, upper, member, tables):
     """Return ln p(y = M(user)) accurately enough to tell whether it is in (lower, upper].
 
@@ -159,7 +170,7 @@ def _value(chain, user, traces, y, slots, scratch, product, lower, upper, member
     return _log_likelihood(chain, user, traces, y, slots, scratch)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def log_likelihoods(first, last, chain, users, traces, slots, out):
     """Write ln p(y = M(m)) of all traces y, users m = users[first] … users[last − 1].
 
@@ -173,7 +184,7 @@ def log_likelihoods(first, last, chain, users, traces, slots, out):
             out[y, u] = _log_likelihood(chain, users[u], traces, y, slots, scratch)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def own_log_likelihoods(first, last, chain, owners, starts, traces, slots, out):
     """Write ln p(y = M(owner of y)) to out (N,), for owners[first] … owners[last − 1].
 
@@ -187,25 +198,16 @@ def own_log_likelihoods(first, last, chain, owners, starts, traces, slots, out):
             out[y] = _log_likelihood(chain, owners[u], traces, y, slots, scratch)
 
 
-@njit(cache=True, nogil=True)
-def count_in_bin(
-    first, last, chain, verifiers, traces, owner, slots, lower, upper, chosen, counts
-):
-    """Count, for each chosen trace, the verifiers with lower < ln p ≤ upper, its owner left out.
-
-    Adds those of verifiers[first] … verifiers[last − 1] to counts (len(chosen),).
-    """
+@kernel
+def _count_groups(
+    first, last, chain, verifiers, traces, owner, slots, lower, upper, chosen, least,
+    starts, at, scratch, tables, products, counts,
+):  # fmt: skip
+    """Do what `count_in_bin` does, with the memory that it allocated."""
     chain = unsafe_view(chain)
-    rows, columns = scratch_shape(chain, MANY)
-    scratch = np.empty((GROUP, rows, columns))
-    tables = np.ones(tables_shape(chain))  # members that are missing divide by one
-    products = np.empty(GROUP)
-    starts, at = moves_of(traces, chosen)
-    least = np.empty(len(chosen))  # −1: products may underflow
-    for c in range(len(chosen)):
-        limit = lower[chosen[c]] - SLACK
-        least[c] = math.exp(limit) if limit > DEEP else -1.0
-    lent_tables, lent_products = unsafe_view(tables), unsafe_view(products)
+    scratch = unsafe_view(scratch)
+    tables = unsafe_view(tables)
+    products = unsafe_view(products)
     for start in range(first, last, GROUP):
         members = min(GROUP, last - start)
         for m in range(members):
@@ -215,8 +217,8 @@ def count_in_bin(
             y = chosen[c]
             if least[c] > 0.0:
                 _multiply_out(
-                    chain, traces, y, slots, least[c], lent_tables, starts[c], starts[c + 1],
-                    at, lent_products,
+                    chain, traces, y, slots, least[c], tables, starts[c], starts[c + 1],
+                    at, products,
                 )  # fmt: skip
             else:
                 products[:] = 0.0
@@ -228,3 +230,25 @@ def count_in_bin(
                     )  # fmt: skip
                     if lower[y] < value <= upper[y]:
                         counts[c] += 1
+
+
+@kernel
+def count_in_bin(
+    first, last, chain, verifiers, traces, owner, slots, lower, upper, chosen, counts
+):
+    """Count, for each chosen trace, the verifiers with lower < ln p ≤ upper, its owner left out.
+
+    Adds those of verifiers[first] … verifiers[last − 1] to counts (len(chosen),).
+    """
+    rows, columns = scratch_shape(chain, MANY)
+    scratch = np.empty((GROUP, rows, columns))
+    tables = np.ones(tables_shape(chain))  # members that are missing divide by one
+    starts, at = moves_of(traces, chosen)
+    least = np.empty(len(chosen))  # −1: products may underflow
+    for c in range(len(chosen)):
+        limit = lower[chosen[c]] - SLACK
+        least[c] = math.exp(limit) if limit > DEEP else -1.0
+    _count_groups(
+        first, last, chain, verifiers, traces, owner, slots, lower, upper, chosen, least,
+        starts, at, scratch, tables, np.empty(GROUP), counts,
+    )  # fmt: skip

@@ -67,6 +67,11 @@ class Deniability:
     all_users: bool = True
     vacuous: bool = False
 
+    def __repr__(self) -> str:
+        """Show how many passed, not the arrays."""
+        passed, made = int(self.passed.sum()), len(self.passed)
+        return f"Deniability({passed:,} of {made:,} traces pass with k={self.k}, eta={self.eta:g})"
+
     @property
     def guarantee(self) -> Guarantee:
         """What each trace that passed is promised."""

@@ -56,6 +56,12 @@ class RandomizedRelease:
     epsilon0: float
     vacuous: bool = False
 
+    def __repr__(self) -> str:
+        """Show how many passed, not the arrays."""
+        passed, made = int(self.passed.sum()), len(self.passed)
+        words = f"k={self.k}, eta={self.eta:g}, epsilon0={self.epsilon0:g}"
+        return f"RandomizedRelease({passed:,} of {made:,} traces pass with {words})"
+
     @property
     def guarantee(self) -> Guarantee:
         """What one trace that passed is promised."""

@@ -28,12 +28,12 @@ def cores() -> int:
 
 def threads() -> int:
     """Return how many threads kernels use now."""
-    return cores() if _threads is None else min(_threads, cores())
+    return cores() if _threads is None else _threads
 
 
 @contextmanager
 def use_threads(number: int | None) -> Iterator[None]:
-    """Let kernels use this many threads (None: all cores; never more than there are)."""
+    """Let kernels use this many threads (None: as many as there are cores)."""
     global _threads
     before = _threads
     _threads = number
@@ -44,8 +44,8 @@ def use_threads(number: int | None) -> Iterator[None]:
 
 
 @cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(cores(), thread_name_prefix="doppeltrace")
+def _pool(size: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(size, thread_name_prefix="doppeltrace")
 
 
 def run(job: Callable[[int], None], n_jobs: int) -> None:
@@ -60,7 +60,7 @@ def run(job: Callable[[int], None], n_jobs: int) -> None:
         for i in waiting:
             job(i)
 
-    list(_pool().map(worker, range(min(threads(), n_jobs))))
+    list(_pool(threads()).map(worker, range(min(threads(), n_jobs))))
 
 
 def run_blocks(kernel: Callable[[int, int], None], n: int) -> None:

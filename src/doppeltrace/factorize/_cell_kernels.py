@@ -7,11 +7,12 @@ place's row of B and then, with that row, what the place adds to the sums of C a
 
 The users of the cells are a `cells.Cells`. Grams are laid out as in `_kernels`.
 """
+# mypy: ignore-errors
 
 import numpy as np
-from numba import njit
 
 from doppeltrace._stream_kernels import seed_stream
+from doppeltrace.engine.kernel import kernel
 from doppeltrace.factorize._kernels import draw_row
 from doppeltrace.factorize._simd import add_squares
 
@@ -22,7 +23,7 @@ _BLOCK = 128
 """Rows summed in one go: they stay in the first cache from the first pass to the last."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_users(offsets, row, column, count, starts, counted_starts):
     """Count the elements, and those whose count is not zero, of each (row, chunk, column).
 
@@ -35,7 +36,7 @@ def count_users(offsets, row, column, count, starts, counted_starts):
             counted_starts[row[e], chunk, column[e]] += count[e] != 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place_users(offsets, row, column, count, zero_at, counted_at, user_at, users, counts):
     """Write the users of all cells, in each those with a count first, and the counts.
 
@@ -56,7 +57,7 @@ def place_users(offsets, row, column, count, zero_at, counted_at, user_at, users
                 zero_at[i, chunk, j] += 1
 
 
-@njit(cache=True)
+@kernel
 def write_square(f, out):
     """Write f fᵀ to out (H,); f (Z,)."""
     at = 0
@@ -68,7 +69,7 @@ def write_square(f, out):
             at += 16
 
 
-@njit(cache=True)
+@kernel
 def sum_cells(cells, row, a, quads, grams, moments):
     """Write T (columns, H) and M (columns, Z) of the cells of a row."""
     n_columns = len(grams)
@@ -93,7 +94,7 @@ def sum_cells(cells, row, a, quads, grams, moments):
                     moments[column, k] += r * rows[n, k]
 
 
-@njit(cache=True)
+@kernel
 def _fold(grams, moments, squares, others, gram, moment):
     """Add Σ_c T_c ∘ squares_c to gram (H,), Σ_c M_c ∘ others_c to moment (Z,), both float64."""
     for c in range(len(grams)):
@@ -103,7 +104,7 @@ def _fold(grams, moments, squares, others, gram, moment):
             moment[k] += np.float64(moments[c, k]) * np.float64(others[c, k])
 
 
-@njit(cache=True)
+@kernel
 def _spread(grams, moments, square, other, gram, moment):
     """Add T_c ∘ square to each gram[c], M_c ∘ other to each moment[c]."""
     for c in range(len(grams)):
@@ -113,7 +114,7 @@ def _spread(grams, moments, square, other, gram, moment):
             moment[c, k] += moments[c, k] * other[k]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_places(
     first, last, t_cells, v_cells, a, c, c_squares, d, d_squares, quads, alpha, precision,
     weighted_mean, key, out, c_gram, c_moment, d_gram, d_moment,

@@ -9,13 +9,14 @@ Layout of the arguments `t_*` (transitions) and `v_*` (visits): CSR by user, see
 `tensors.SparseTensor`; t_row is the location i, t_col the next location j, v_row the location
 i, v_col the slot l.
 """
+# mypy: ignore-errors
 
 import math
 
 import numpy as np
-from numba import njit
 
 from doppeltrace._stream_kernels import normal, seed_stream
+from doppeltrace.engine.kernel import kernel
 from doppeltrace.factorize._simd import add_outers, multiply_rows
 
 _BLOCK = 96
@@ -25,7 +26,7 @@ _STRIDE = 32
 """Counts looked at together: nearly all are zero."""
 
 
-@njit(cache=True)
+@kernel
 def _add_grams(left, left_rows, right, right_rows, first, ends, quads, blocks, grams):
     """Add f fᵀ, f = left[left_rows[e]] ∘ right[right_rows[e]], of consecutive elements to grams.
 
@@ -54,7 +55,7 @@ def _add_grams(left, left_rows, right, right_rows, first, ends, quads, blocks, g
             start = stop
 
 
-@njit(cache=True)
+@kernel
 def _next_counted(count, e):
     """Return the first place from e on where count is not 0, or the length of count."""
     while e + _STRIDE <= len(count):
@@ -69,7 +70,7 @@ def _next_counted(count, e):
     return e
 
 
-@njit(cache=True)
+@kernel
 def _gather(row, col, count, first, ends, left, right, quads, blocks, gram, moment):
     """Add the elements from first to ends[0] − 1, f = left[row] ∘ right[col], to gram and moment.
 
@@ -90,7 +91,7 @@ def _gather(row, col, count, first, ends, left, right, quads, blocks, gram, mome
             moment[k] += r * left[i, k] * right[j, k]
 
 
-@njit(cache=True)
+@kernel
 def draw_row(gram, moment, alpha, precision, weighted_mean, state, out):
     """Draw out (z,) ~ N(μ*, Λ*⁻¹), Λ* = Λ + α gram, Λ* μ* = Λμ + α moment.
 
@@ -128,7 +129,7 @@ def draw_row(gram, moment, alpha, precision, weighted_mean, state, out):
         out[p] = v / low[p, p]
 
 
-@njit(cache=True)
+@kernel
 def _squared_error(gram, moment, squares, a):
     """Return Σ (r − aᵀf)² = Σ r² − 2 aᵀ Σ r f + aᵀ (Σ f fᵀ) a, never below 0."""
     z = len(a)
@@ -146,7 +147,7 @@ def _squared_error(gram, moment, squares, a):
     return max(total, 0.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_users(
     first_user, last_user, t_offsets, t_row, t_col, t_count, v_offsets, v_row, v_col, v_count,
     b, c, d, quads, h, alpha, precision, weighted_mean, key, out, error,
@@ -171,7 +172,7 @@ def draw_users(
         error[n] = _squared_error(gram[0], moment, squares, out[n])
 
 
-@njit(cache=True)
+@kernel
 def _sort_by_target(first_user, last_user, offsets, source, target, n_targets, packed):
     """Put the elements of users first … last − 1 in the order of their targets, then of users.
 
@@ -197,7 +198,7 @@ def _sort_by_target(first_user, last_user, offsets, source, target, n_targets, p
     return place[:n_targets]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scatter_users(
     first_user, last_user, offsets, source, target, count, a, other, quads, packed, gram, moment
 ):
@@ -227,7 +228,7 @@ def scatter_users(
                 moment[j, k] += r * a[n, k] * other[i, k]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take_parts(first, last, parts, total):
     """Add rows first … last − 1 of every part (P, R, K) float32, in order, to total (R, K).
 
@@ -240,7 +241,7 @@ def take_parts(first, last, parts, total):
                 parts[p, r, k] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_rows(first, last, gram, moment, alpha, precision, weighted_mean, key, out):
     """Draw rows first … last − 1 of B, C or D from their sums.
 

@@ -1,14 +1,15 @@
 """Kernels of the Poisson sampler: split counts over factors, and draw Gamma rows."""
+# mypy: ignore-errors
 
 import math
 
 import numpy as np
-from numba import njit
 
 from doppeltrace._stream_kernels import gamma, seed_stream, uniform
+from doppeltrace.engine.kernel import kernel
 
 
-@njit(cache=True)
+@kernel
 def _allocate(offsets, n, row, col, count, a, b, other, state, share, of_user, of_row, of_col):
     """Split user n's counts over the factors, multinomial with weights a_n ∘ b[row] ∘ other[col].
 
@@ -36,7 +37,7 @@ def _allocate(offsets, n, row, col, count, a, b, other, state, share, of_user, o
     return fit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_users(
     first_user, last_user, t_offsets, t_row, t_col, t_count, v_offsets, v_row, v_col, v_count,
     a, b, c, d, shape, rate, key, a_new, fit, b_counts, c_counts, d_counts,
@@ -66,7 +67,7 @@ def draw_users(
             a_new[n, k] = gamma(state, shape + of_user[k]) / rate[k]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_rows(first, last, counts, shape, rate, key, out):
     """Draw out_rk ~ Gamma(shape + counts_rk, rate_rk) for rows first … last − 1.
 

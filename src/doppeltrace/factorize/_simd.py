@@ -5,6 +5,7 @@
 `add_squares` does so for rows that are nobody's product. All are unrolled for the number of
 columns (Z) and work in vectors of four lanes.
 """
+# mypy: ignore-errors
 
 import platform
 from itertools import combinations_with_replacement

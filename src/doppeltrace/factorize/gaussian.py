@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from doppeltrace import streams
+from doppeltrace.engine import exact
 from doppeltrace.engine.local import run_blocks
+from doppeltrace.factorize import _dense_kernels as dense
 from doppeltrace.factorize import _kernels as kernels
 from doppeltrace.factorize.hyperprior import Hyper, NormalWishart
 from doppeltrace.factorize.state import Factors, Observations, State
@@ -109,7 +111,7 @@ def step(
     d_new = draw("D", old.D, psi_d, d_sums)
 
     elements = observations.transitions.n_elements + observations.visits.n_elements
-    rmse = float(np.sqrt(error.sum() / max(elements, 1)))
+    rmse = float(np.sqrt(exact.total(error) / max(elements, 1)))
     return State(Factors(a_new, b_new, c_new, d_new), iteration), Info(rmse)
 
 
@@ -121,10 +123,10 @@ def rmse(factors: Factors, elements: Observations) -> float:
         estimate = np.einsum(
             "ek,ek,ek->e", factors.A[user], factors.B[tensor.row], last[tensor.column]
         )
-        squares += float(np.sum((estimate - tensor.count) ** 2))
+        squares += exact.total((estimate - tensor.count) ** 2)
     n = elements.transitions.n_elements + elements.visits.n_elements
     return float(np.sqrt(squares / n)) if n else float("nan")
 
 
 def _prior_terms(psi: Hyper) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    return psi.precision, psi.precision @ psi.mean
+    return psi.precision, dense.product(psi.precision, psi.mean[:, None])[:, 0]

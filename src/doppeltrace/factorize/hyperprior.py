@@ -1,4 +1,7 @@
-"""The normal–Wishart hyperprior of a factor matrix and its conjugate update."""
+"""The normal–Wishart hyperprior of a factor matrix and its conjugate update.
+
+No matrix product is left to a library, whose own threads would change the last bits of a draw.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from doppeltrace.engine import exact
 from doppeltrace.errors import require
+from doppeltrace.factorize import _dense_kernels as dense
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,15 +64,15 @@ class NormalWishart:
         the conjugate update needs the centred scatter, which stands here.
         """
         n = len(rows)
-        centre = rows.mean(axis=0)
+        centre = exact.column_means(rows)
         apart = self.mean - centre
-        scatter = (rows - centre).T @ (rows - centre)
+        scatter = exact.scatter(rows, centre)
         pull = self.strength * n / (self.strength + n)
-        inverse = np.linalg.inv(self.scale) + scatter + pull * np.outer(apart, apart)
+        inverse = dense.inverse(self.scale) + scatter + pull * np.outer(apart, apart)
         return NormalWishart(
             (self.strength * self.mean + n * centre) / (self.strength + n),
             self.strength + n,
-            np.linalg.inv(inverse),
+            dense.inverse(inverse),
             self.degrees + n,
         )
 
@@ -76,6 +81,7 @@ class NormalWishart:
         z = len(self.mean)
         root = np.tril(rng.standard_normal((z, z)), -1)
         root[np.diag_indices(z)] = np.sqrt(rng.chisquare(self.degrees - np.arange(z)))
-        root = np.linalg.cholesky((self.scale + self.scale.T) / 2) @ root  # Λ = root rootᵀ
-        offset = np.linalg.solve(root.T, rng.standard_normal(z))
-        return Hyper(self.mean + offset / np.sqrt(self.strength), root @ root.T)
+        root = dense.product(dense.cholesky(self.scale), root)  # lower, Λ = root rootᵀ
+        offset = dense.solve_transposed(root, rng.standard_normal((z, 1)))[:, 0]
+        precision = dense.product(root, np.ascontiguousarray(root.T))
+        return Hyper(self.mean + offset / np.sqrt(self.strength), precision)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from doppeltrace import streams
+from doppeltrace.engine import exact
 from doppeltrace.engine.local import run, run_blocks, threads
 from doppeltrace.errors import require
 from doppeltrace.factorize import _poisson_kernels as kernels
@@ -127,12 +128,12 @@ def step(
         )
         return rows
 
-    a_sum = a.sum(axis=0)
+    a_sum = exact.column_sums(a)
     b = draw("B", b_parts, a_sum * onward)
     inward = b.sum(axis=0) if exposure is None else exposure.inward(b)
     c = draw("C", c_parts, a_sum * inward)
     d = draw("D", d_parts, a_sum * b.sum(axis=0))
-    expected = old.A.sum(axis=0) @ of_users
+    expected = float(np.sum(exact.column_sums(old.A) * of_users))
     events = max(int(v.count.sum()), 1)
-    info = Info(float((fit.sum() - expected) / events))
+    info = Info((exact.total(fit) - expected) / events)
     return State(Factors(a, b, c, d), iteration), info

@@ -2,8 +2,8 @@
 
 The base says where people go from a place, all hours together. How many stay differs between
 rush hour and night, and the base exaggerates it: moves of few users are left out, stays are not.
-Each slot therefore multiplies the base's diagonal by its own h (`BaseChain.hold`), fitted so that
-the share of steps that stay is the training users' share in that slot.
+Each slot therefore multiplies the base's diagonal by its own h (`BaseChain.stay_multiplier`), so
+that the share of steps that stay is the training users' share in that slot.
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ def fit_holding(chain: BaseChain, shares: NDArray[np.float64], seed: int) -> Bas
     stays = np.empty(n_slots)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        tried = chain._replace(hold=np.exp(middle))
+        tried = chain._replace(stay_multiplier=np.exp(middle))
         run_blocks(partial(_mean_stays, tried, users, places, stays), n_slots)
         too_many = stays > shares
         low, high = np.where(too_many, low, middle), np.where(too_many, middle, high)
-    return chain._replace(hold=np.exp((low + high) / 2))
+    return chain._replace(stay_multiplier=np.exp((low + high) / 2))
 
 
 def _mean_stays(

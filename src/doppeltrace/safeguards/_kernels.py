@@ -1,12 +1,13 @@
 """A random number per event, from the stream of its user."""
+# mypy: ignore-errors
 
 import numpy as np
-from numba import njit
 
 from doppeltrace._stream_kernels import seed_stream, uniform
+from doppeltrace.engine.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_events(first, last, offsets, key, out):
     """Fill `out` (n_events,) for users first … last − 1 with uniforms on [0, 1)."""
     state = np.empty(4, np.uint64)

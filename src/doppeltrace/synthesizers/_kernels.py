@@ -2,16 +2,17 @@
 
 Each works on the users or traces first … last − 1, so that blocks of them run side by side.
 """
+# mypy: ignore-errors
 
 import math
 
 import numpy as np
-from numba import njit
 
 from doppeltrace._stream_kernels import below, seed_stream
+from doppeltrace.engine.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def uniform_traces(users, key, n_places, out, first, last):
     """Fill `out` (N, traces per user, T) int32 with independent uniform places."""
     state = np.empty(4, np.uint64)
@@ -22,7 +23,7 @@ def uniform_traces(users, key, n_places, out, first, last):
                 out[u, r, t] = below(state, n_places)
 
 
-@njit(cache=True)
+@kernel
 def _draw(start, place, reached, row, n_places, state):
     """Draw a place from a row of counts; a row without data is uniform."""
     low, high = start[row], start[row + 1]
@@ -39,7 +40,7 @@ def _draw(start, place, reached, row, n_places, state):
     return np.int64(place[low])
 
 
-@njit(cache=True)
+@kernel
 def _log_probability(start, place, reached, row, n_places, wanted):
     """Return ln of the probability of a place in a row, −inf for one never seen there."""
     low, high = start[row], start[row + 1]
@@ -53,7 +54,7 @@ def _log_probability(start, place, reached, row, n_places, wanted):
     return math.log(count / total)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def markov_traces(users, copies, slots, start, place, reached, n_places, key, out, first, last):
     """Draw traces from the population's chain after the events that are copied.
 
@@ -77,7 +78,7 @@ def markov_traces(users, copies, slots, start, place, reached, n_places, key, ou
                 out[u, r, t] = _draw(start, place, reached, row, n_places, state)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def markov_log_terms(locations, slots, start, place, reached, n_places, terms, first, last):
     """Fill `terms` (n_traces, T) with ln of each event's probability given the one before."""
     first_row = len(start) - 2
@@ -89,7 +90,7 @@ def markov_log_terms(locations, slots, start, place, reached, n_places, terms, f
             terms[i, t] = _log_probability(start, place, reached, row, n_places, locations[i, t])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def frozen_traces(users, key, visits, out, first, last):
     """Fill `out` (N, traces per user, T) int32: one of the `visits` (n_events,), kept."""
     state = np.empty(4, np.uint64)
@@ -99,7 +100,7 @@ def frozen_traces(users, key, visits, out, first, last):
             out[u, r, :] = visits[below(state, len(visits))]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def independent_traces(users, key, slots, start, visits, out, first, last):
     """Fill `out` (N, traces per user, T) int32: at each instant one of its slot's visits.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,21 +19,19 @@ from doppeltrace.arguments import checked
 from doppeltrace.deniability.likelihood import FormulaLikelihood, Likelihood
 from doppeltrace.display import html_table
 from doppeltrace.engine.local import use_threads
-from doppeltrace.errors import InputError, NotFittedError, SettingsError, require
+from doppeltrace.errors import InputError, SettingsError, require
 from doppeltrace.factorize.state import Factors
 from doppeltrace.guarantee import Guarantee
 from doppeltrace.io.dataset import Dataset
 from doppeltrace.progress import Callback, silent
 from doppeltrace.synthesizers.checks import training_traces, user_indexes
-from doppeltrace.synthesizers.configurable import Configurable
 from doppeltrace.synthesizers.cost import Cost, Work
 from doppeltrace.synthesizers.draws import sample_people
-from doppeltrace.synthesizers.fitted import Fitted
-from doppeltrace.synthesizers.model_file import fingerprint, write_model
-from doppeltrace.traces import Clock, Places, SyntheticTraces, Traces
+from doppeltrace.synthesizers.fitted import FittedModel
+from doppeltrace.traces import SyntheticTraces, Traces
 
 
-class Synthesizer(Configurable, ABC):
+class Synthesizer(FittedModel, ABC):
     """Settings in the constructor; `fit` learns from traces; `sample` draws synthetic ones.
 
     Each setting is an attribute of the same name. Settings of a type other than their annotation
@@ -45,8 +43,6 @@ class Synthesizer(Configurable, ABC):
     threads : number of threads, or None for all cores; never changes a result.
     """
 
-    name: ClassVar[str]
-    """The name on the command line and in tables."""
     description: ClassVar[str] = ""
     """What the model is, in the words of the public page."""
     public_settings: ClassVar[Mapping[str, str]] = {}
@@ -55,23 +51,16 @@ class Synthesizer(Configurable, ABC):
     """Whether it has likelihoods of traces under each input user: the deniability test applies."""
     releasable: ClassVar[bool] = True
     """Whether its traces may be released at all."""
-    savable: ClassVar[bool] = False
-    """Whether `save` can write it to a file."""
     resumable: ClassVar[bool] = False
     """Whether `fit` takes a checkpoint to go on from."""
     has_owners: ClassVar[bool] = True
     """Whether each trace is made from one input user; else owners are −1."""
-    keeps_traces: ClassVar[bool] = True
-    """Whether the training traces stay at hand after `fit`, as `train`."""
 
     def __init__(self, *, seed: int | None = None, threads: int | None = None) -> None:
         require(seed is None or seed >= 0, "seed must be a non-negative integer")
         require(threads is None or threads >= 1, "threads must be at least 1")
         self.seed = streams.fresh_seed() if seed is None else seed
         self.threads = threads
-        self._train: Traces | None = None
-        self._fitted: Fitted | None = None
-        self._data: str | None = None
         self._checkpoint: Path | None = None
         self._checkpoint_seconds = 0.0
 
@@ -144,46 +133,6 @@ class Synthesizer(Configurable, ABC):
             return "not fitted"
         return f"fitted to {self.n_users:,} users and {len(self.places):,} places"
 
-    # ---- what it knows of its input ---------------------------------------------------------
-
-    @property
-    def train(self) -> Traces:
-        """The traces this model was fitted to."""
-        self._known()
-        if self._train is None:
-            raise NotFittedError(
-                f"this {type(self).__name__} does not have its training traces at hand: pass them "
-                "to dt.load(path, train=…)"
-                if self.keeps_traces
-                else f"{type(self).__name__} keeps no traces of its input"
-            )
-        return self._train
-
-    @property
-    def places(self) -> Places:
-        """The locations of its traces."""
-        return self._known().places
-
-    @property
-    def clock(self) -> Clock:
-        """The instants and slots of its traces."""
-        return self._known().clock
-
-    @property
-    def n_users(self) -> int:
-        """Number of input users from whom traces can be drawn."""
-        return self._known().n_users
-
-    def _known(self) -> Fitted:
-        if self._fitted is None:
-            raise NotFittedError(f"this {type(self).__name__} has no data yet: call fit first")
-        return self._fitted
-
-    def _fitted_to(self, traces: Traces) -> None:
-        """Remember what it was fitted to."""
-        self._fitted = Fitted.to(traces)
-        self._train = traces if self.keeps_traces else None
-
     # ---- fit and sample ---------------------------------------------------------------------
 
     @checked
@@ -216,8 +165,7 @@ class Synthesizer(Configurable, ABC):
             raise InputError("there are no events to learn from")
         self._checkpoint = None if checkpoint is None else Path(checkpoint)
         self._checkpoint_seconds = checkpoint_seconds
-        # an interrupted fit leaves no model, not a half-trained one
-        self._train = self._fitted = self._data = None
+        self._forget()  # an interrupted fit leaves no model, not a half-trained one
         with use_threads(self.threads):
             self._fit(train, callback)
         self._fitted_to(train)
@@ -300,28 +248,6 @@ class Synthesizer(Configurable, ABC):
         """Return what the deniability tests ask for likelihoods."""
         return FormulaLikelihood(self.log_likelihood)
 
-    # ---- files ------------------------------------------------------------------------------
-
-    def save(self, path: str | Path) -> None:
-        """Write the model to a file, from which `dt.load` gives it back.
-
-        The file holds all that drawing and testing traces needs, and the seed. For most models
-        that means a profile of every input user: it is as secret as the input, and must not
-        leave your hands.
-        """
-        known = self._known()
-        require(self.savable, f"a {type(self).__name__} cannot be saved")
-        arrays, state = self._saved()
-        about = {
-            "model": self.name,
-            "settings": self.settings,
-            "seed": str(self.seed),
-            "data": self._data if self._train is None else fingerprint(self._train),
-            "fitted": known.about(),
-            "state": state,
-        }
-        write_model(Path(path), {**known.arrays(), **arrays}, about)
-
     def check_checkpoint(self, path: str | Path) -> int:
         """Return how many steps of training a checkpoint has done.
 
@@ -330,16 +256,6 @@ class Synthesizer(Configurable, ABC):
         InputError : it was made by another model, or with other settings or another seed.
         """
         raise SettingsError(f"{type(self).__name__} keeps no checkpoints")
-
-    def _set_saved(
-        self, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any], train: Traces | None
-    ) -> None:
-        """Take over a model file."""
-        self._fitted = Fitted.of_file(arrays, about["fitted"])
-        self._train = train if self.keeps_traces else None
-        self._data = about["data"]
-        with use_threads(self.threads):
-            self._restore(arrays, about["state"])
 
     # ---- what a model implements ------------------------------------------------------------
 
@@ -362,13 +278,6 @@ class Synthesizer(Configurable, ABC):
         being the index into the training users. For a model without owners, `users` are the
         numbers of the traces, and there is one trace of each.
         """
-
-    def _saved(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return what `_fit` learned: arrays, and what JSON can hold."""
-        return {}, {}
-
-    def _restore(self, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
-        """Take over what `_saved` gave; `places`, `clock` and `n_users` are set already."""
 
     def _cost(self, traces: Traces, work: Work) -> Cost | None:
         """Return the cost of a fit and of the work; None if it is little."""

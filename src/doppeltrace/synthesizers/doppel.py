@@ -178,7 +178,7 @@ class Doppel(FactorizedSynthesizer):
         self, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]
     ) -> BaseChain:
         self._base = Base.of_file(arrays, state["base"])
-        return self._base_chain()._replace(hold=arrays["stay_multipliers"])
+        return self._base_chain()._replace(stay_multiplier=arrays["stay_multipliers"])
 
     def _base_chain(self) -> BaseChain:
         assert self._base is not None
@@ -208,7 +208,10 @@ class Doppel(FactorizedSynthesizer):
     def _saved(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         arrays, state = super()._saved()
         base, about = self.base_.to_file()
-        return {**arrays, **base, "stay_multipliers": self.chain.hold}, {**state, "base": about}
+        return {**arrays, **base, "stay_multipliers": self.chain.stay_multiplier}, {
+            **state,
+            "base": about,
+        }
 
 
 class _Work(NamedTuple):

@@ -1,4 +1,4 @@
-"""What a model knows of its input besides what it learned: places, clock, number of users."""
+"""What a model knows of its input besides what it learned, and its way to a file and back."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ import datetime as dt
 import json
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from doppeltrace.engine.local import use_threads
+from doppeltrace.errors import NotFittedError, require
+from doppeltrace.synthesizers.configurable import Configurable
+from doppeltrace.synthesizers.model_file import fingerprint, write_model
 from doppeltrace.traces import Bounds, Clock, Places, Traces
 
 
@@ -73,6 +78,108 @@ class Fitted:
             about["cycle"],
         )
         return cls(places, clock, about["n_users"])
+
+
+class FittedModel(Configurable):
+    """A model that knows what it was fitted to, and can be written to a file.
+
+    Attributes
+    ----------
+    seed : of its training. threads : how many it may use, or None for all cores.
+    """
+
+    seed: int
+    threads: int | None
+
+    name: ClassVar[str]
+    """The name on the command line and in tables."""
+    savable: ClassVar[bool] = False
+    """Whether `save` can write it to a file."""
+    keeps_traces: ClassVar[bool] = True
+    """Whether the training traces stay at hand after `fit`, as `train`."""
+
+    _fitted: Fitted | None = None
+    _train: Traces | None = None
+    _data: str | None = None  # fingerprint of the training traces of a model that was loaded
+
+    @property
+    def train(self) -> Traces:
+        """The traces this model was fitted to."""
+        self._known()
+        if self._train is None:
+            raise NotFittedError(
+                f"this {type(self).__name__} does not have its training traces at hand: pass them "
+                "to dt.load(path, train=…)"
+                if self.keeps_traces
+                else f"{type(self).__name__} keeps no traces of its input"
+            )
+        return self._train
+
+    @property
+    def places(self) -> Places:
+        """The locations of its traces."""
+        return self._known().places
+
+    @property
+    def clock(self) -> Clock:
+        """The instants and slots of its traces."""
+        return self._known().clock
+
+    @property
+    def n_users(self) -> int:
+        """Number of input users from whom traces can be drawn."""
+        return self._known().n_users
+
+    def _known(self) -> Fitted:
+        if self._fitted is None:
+            raise NotFittedError(f"this {type(self).__name__} has no data yet: call fit first")
+        return self._fitted
+
+    def _fitted_to(self, traces: Traces) -> None:
+        """Remember what it was fitted to."""
+        self._fitted = Fitted.to(traces)
+        self._train = traces if self.keeps_traces else None
+
+    def _forget(self) -> None:
+        """Be fitted to nothing."""
+        self._fitted = self._train = self._data = None
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file, from which `dt.load` gives it back.
+
+        The file holds all that drawing and testing traces needs, and the seed. For most models
+        that means a profile of every input user: it is as secret as the input, and must not
+        leave your hands.
+        """
+        known = self._known()
+        require(self.savable, f"a {type(self).__name__} cannot be saved")
+        arrays, state = self._saved()
+        about = {
+            "model": self.name,
+            "settings": self.settings,
+            "seed": str(self.seed),
+            "data": self._data if self._train is None else fingerprint(self._train),
+            "fitted": known.about(),
+            "state": state,
+        }
+        write_model(Path(path), {**known.arrays(), **arrays}, about)
+
+    def _set_saved(
+        self, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any], train: Traces | None
+    ) -> None:
+        """Take over a model file."""
+        self._fitted = Fitted.of_file(arrays, about["fitted"])
+        self._train = train if self.keeps_traces else None
+        self._data = about["data"]
+        with use_threads(self.threads):
+            self._restore(arrays, about["state"])
+
+    def _saved(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Return what `_fit` learned: arrays, and what JSON can hold."""
+        return {}, {}
+
+    def _restore(self, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
+        """Take over what `_saved` gave; `places`, `clock` and `n_users` are set already."""
 
 
 def _as_bytes(labels: NDArray[Any]) -> NDArray[np.uint8]:

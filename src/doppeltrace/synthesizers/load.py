@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from doppeltrace import synthesizers
-from doppeltrace.errors import InputError
+from doppeltrace.errors import InputError, require
 from doppeltrace.io.dataset import Dataset
 from doppeltrace.synthesizers.base import Synthesizer
 from doppeltrace.synthesizers.checks import training_traces
@@ -34,6 +34,10 @@ def load(
         raise InputError(
             f"{path} is not the file of a model that this version knows: {TRAIN_AGAIN}"
         )
+    require(
+        train is None or kind.keeps_traces,
+        f"{kind.__name__} keeps no traces of its input: leave train out",
+    )
     traces = None if train is None else training_traces(train, "train")
     if traces is not None and about["data"] != fingerprint(traces):
         raise InputError(f"{path} was made from other data: use the same input")

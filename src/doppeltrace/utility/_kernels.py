@@ -3,16 +3,18 @@
 A user's events are offsets[n] … offsets[n + 1] − 1, ordered by time. Scratch of one entry per
 place is cleared after each day or user through the events that set it.
 """
+# mypy: ignore-errors
 
 import math
 
 import numpy as np
-from numba import njit
+
+from doppeltrace.engine.kernel import kernel
 
 DAY = 86_400
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_days(
     offsets,
     location,
@@ -105,7 +107,7 @@ def count_days(
     return n_days
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def profiles(offsets, location, part, area, n_areas, out):
     """Fill `out` (n_users, parts · areas) with √ of the share of a user's events in each."""
     for user in range(len(offsets) - 1):
@@ -117,7 +119,7 @@ def profiles(offsets, location, part, area, n_areas, out):
                 out[user, d] = math.sqrt(out[user, d] / (end - begin))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_groups(offsets, location, part, area, n_areas, centres, sizes, events):
     """Give every user to the group with the nearest centre and count its events there.
 

@@ -6,7 +6,8 @@ from report_run import AUDIT
 
 
 def test_the_worst_canary_comes_first():
-    view = audit_view(AUDIT)
+    heavy = {"shown_in": 0.3, "shown_out": 0.1, "epsilon": 0.3}
+    view = audit_view({**AUDIT, "canaries": {**AUDIT["canaries"], "<b>heavy</b> user": heavy}})
     assert [name for name, *_ in view.canaries] == ["<b>heavy</b> user", "always at a rare place"]
     assert view.canaries[0][1:] == ("30\u00a0%", "10\u00a0%", "0.3")
     assert view.lira[0] == ("area under the curve (AUC)", "0.510", "0.500")
@@ -36,8 +37,8 @@ def test_a_curve_may_be_missing(small_run):
 
 
 def test_places_of_few_people_in_words():
-    level0 = {"min_users": 5, "rare_places": 3, "one_person_places": 1,
-              "traces_with_one_share": 0.021}  # fmt: skip
+    level0 = {"min_users": 5, "rare_places": 5, "places_of_one": 1, "places_of_nobody": 2,
+              "traces_with_rare_share": 0.021}  # fmt: skip
     text = audit_view({"level0": level0}).reasons[0].text.replace("\u00a0", " ")
     assert text == (
         "The release contains 3 places that fewer than 5 training users visited, 1 of them one "

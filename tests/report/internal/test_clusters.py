@@ -42,17 +42,6 @@ def test_cluster_of_one_kind_of_user(small_run):
     assert 0 <= found[0].tv <= 1
 
 
-def test_clusters_of_models():
-    class Two:
-        visit_factors_ = factors_ = "Θ"
-
-    class One:
-        factors_ = "Θ"
-
-    assert clusters.factors_of(Two()) is None and clusters.factors_of(object()) is None
-    assert clusters.factors_of(One()) == "Θ"
-
-
 def test_clusters_by_their_distance():
     words = [clusters.verdict(tv, 0.8) for tv in (0.2, 0.21, 0.59, 0.61)]
     assert words == ["survived", "blurred", "blurred", "lost"]

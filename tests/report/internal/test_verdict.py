@@ -59,13 +59,16 @@ def test_all_is_fine():
         ("privacy copies", {"whole": 0.3}, "Whole copies", "red"),
         ("privacy copies", {"whole": 0.0}, "Whole copies", "green"),
         ("audit level0", {"rare_places": 2}, "Places of few", "amber"),
-        ("audit level0", {"rare_places": 2, "one_person_places": 1}, "Places of few", "red"),
-        ("audit level0", {"min_users": None}, "Places of few", "red"),
+        ("audit level0", {"rare_places": 2, "places_of_one": 1}, "Places of few", "red"),
+        ("audit level0", {"rare_places": 2, "places_of_nobody": 2}, "Places of few", "green"),
+        ("audit level0", {"derived": ["the box"]}, "Derived", "amber"),
         (f"audit canaries {CANARY}", {"epsilon": 2.0}, "Canaries", "red"),
         (f"audit canaries {CANARY}", {"epsilon": 1.9}, "Canaries", "amber"),
-        (f"audit canaries {CANARY}", {"epsilon": 0.4}, "Canaries", "green"),
-        ("audit lira", {"auc": 0.53}, "LiRA", "amber"),
-        ("audit lira", {"advantage": 0.07}, "LiRA", "amber"),
+        (f"audit canaries {CANARY}", {"epsilon": 0.1}, "Canaries", "amber"),
+        ("audit lira", {"exceeds_null": True}, "LiRA", "amber"),
+        ("audit", {"level": "amber", "reasons": ["8 runs are too few"]}, "Audit", "amber"),
+        ("run", {"min_users": 1}, "Rare places let through", "red"),
+        ("run", {"min_users": 5}, "Canaries", "green"),
     ],
 )
 def test_each_rule(path, values, title, expected):
@@ -157,7 +160,7 @@ def test_nothing_to_publish():
 
 
 def test_lines_for_a_terminal():
-    found = changed("audit", "lira", auc=0.68)
+    found = changed("audit", "lira", auc=0.68, exceeds_null=True)
     first, *rest = judge(found).to_lines()
     assert first == "! Publish only after weighing what is marked “look”."
     assert len(rest) == 7 and not any("\u00a0" in line or "\n" in line for line in rest)

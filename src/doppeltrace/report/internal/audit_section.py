@@ -29,13 +29,13 @@ class AuditView:
     curve: bool
 
 
-def audit_view(audit: Mapping[str, Any] | None) -> AuditView:
+def audit_view(audit: Mapping[str, Any] | None, min_users: int | None = None) -> AuditView:
     """Return the audit's part of the findings in words."""
     told = audit or {}
     canaries, lira = told.get("canaries") or {}, told.get("lira")
     worst_first = sorted(canaries.items(), key=lambda item: -float(item[1]["epsilon"]))
     return AuditView(
-        reasons=tuple(reasons(audit)),
+        reasons=tuple(reasons(audit, min_users)),
         canaries=tuple(
             (name, percent(c["shown_in"]), percent(c["shown_out"]), f"{c['epsilon']:.2g}")
             for name, c in worst_first
@@ -50,5 +50,5 @@ def _lira(lira: Mapping[str, Any]) -> tuple[tuple[str, str, str], ...]:
         ("area under the curve (AUC)", f"{lira['auc']:.3f}", f"{lira['null_auc']:.3f}"),
         ("advantage", percent(lira["advantage"]), percent(lira["null_advantage"])),
         ("members found at 1\N{NO-BREAK SPACE}% false alarms",
-         percent(lira["tpr_at_1_percent"]), percent(0.01)),
+         percent(lira["tpr_at_1_percent"]), percent(lira.get("null_tpr_at_1_percent", 0.01))),
     )  # fmt: skip

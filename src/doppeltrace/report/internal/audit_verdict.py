@@ -1,16 +1,17 @@
 """What the audit says for and against a release.
 
-The audit's part of the findings is a mapping of plain values; a part that is missing or None
-was not run:
+The audit's part of the findings is `Audit.to_dict()`, or as much of it as was run; what is
+missing, None or empty was not. This page reads:
 
-level0 : {"min_users", "rare_places", "one_person_places", "traces_with_one_share"}: the bound
-    in force (None if it was switched off); places in the release with fewer training users,
-    and with exactly one; the share of released traces with such a place.
-canaries : {name: {"shown_in", "shown_out", "epsilon"}}: how often a canary shows in a release
-    when it was in the input and when not, and the ε that this proves at least.
-lira : {"auc", "null_auc", "advantage", "null_advantage", "tpr_at_1_percent", "runs", "curve"}:
-    the likelihood-ratio attack with shadow trainings beside shuffled labels; `curve` holds
-    "fpr", "tpr" and "null_tpr".
+level0 : min_users, rare_places, places_of_one, places_of_nobody, traces_with_rare_share,
+    derived: places in the release with fewer training users than the first, with exactly one and
+    with none; the share of released traces with such a place; what is public and derived from
+    the data, in words.
+canaries : kind → shown_in, shown_out, epsilon: how often a canary shows in a release when it
+    was in the input and when not, and the ε that this proves at least.
+lira : auc, null_auc, advantage, null_advantage, tpr_at_1_percent, runs, exceeds_null, curve
+    (fpr, tpr, null_tpr): the likelihood-ratio attack beside itself with shuffled labels.
+level, reasons : the audit's own verdict.
 """
 
 from __future__ import annotations
@@ -21,41 +22,48 @@ from typing import Any
 from doppeltrace.report.figures.words import percent
 from doppeltrace.report.internal.levels import AMBER, GREEN, RED, Level, Reason
 
-EPSILON_AMBER, EPSILON_RED = 0.5, 2.0
-LIRA_MARGIN = 0.02
-"""AUC or advantage by which LiRA may exceed its null: what 64 runs cannot tell from 0."""
+EPSILON_RED = 2.0
+SEVERITY: dict[Level, int] = {GREEN: 0, AMBER: 1, RED: 2}
 
 RULES = (
     "Places of few people (audit, level 0): red if the release contains a place that one "
-    "training user alone visited, or if the least number of users of a place was switched off; "
-    "amber if it contains one of fewer users than that number.",
+    "training user alone visited, or if such places were not merged before training; amber if it "
+    "contains a place of fewer users than it should, or if something public was derived from the "
+    "data.",
     "Canaries (audit, level 1: made-up users who are in the input of some trainings and not of "
-    f"others): red if any of them proves ε of at least {EPSILON_RED:g}, amber from "
-    f"{EPSILON_AMBER:g} on.",
+    f"others): red if any of them proves an ε of at least {EPSILON_RED:g}, amber if any proves an "
+    "ε above 0, or if there were too few trainings to prove much.",
     "LiRA (audit, level 2: the strongest known membership attack, with many trainings of its "
-    "own): amber if its AUC or its advantage exceeds that with shuffled labels, its null, by "
-    f"more than {LIRA_MARGIN:g}.",
+    "own): amber if it finds members better than with shuffled labels, its null.",
     "What the audit did not measure is amber.",
 )
 
 
-def reasons(audit: Mapping[str, Any] | None) -> Iterator[Reason]:
-    """Judge what the audit found, and what it was not asked."""
+def reasons(audit: Mapping[str, Any] | None, min_users: int | None = None) -> Iterator[Reason]:
+    """Judge what the audit found, and what it was not asked.
+
+    Parameters
+    ----------
+    min_users : training users that a place needs; 1 if that was switched off, None if unknown.
+    """
     told = audit or {}
     level0, canaries, lira = (told.get(name) for name in ("level0", "canaries", "lira"))
-    missing = []
+    found = []
     if level0:
-        yield _rare_places(level0)
-    else:
-        missing.append("0")
+        found.append(_rare_places(level0))
+        if level0.get("derived"):
+            words = "; ".join(level0["derived"])
+            text = f"The release shows what was derived from the data: {words}."
+            found.append(Reason(AMBER, "Derived from the data", text))
+    if min_users == 1:
+        text = "Places of few people were not merged before training: that was switched off."
+        found.append(Reason(RED, "Rare places let through", text))
     if canaries:
-        yield _canaries(canaries)
-    else:
-        missing.append("1")
+        found.append(_canaries(canaries))
     if lira:
-        yield _lira(lira)
-    else:
-        missing.append("2")
+        found.append(_lira(lira))
+    yield from found
+    missing = [n for n, part in (("0", level0), ("1", canaries), ("2", lira)) if not part]
     if missing:
         *first, last = missing
         levels = f"levels {', '.join(first)} and {last}" if first else f"level {last}"
@@ -66,46 +74,41 @@ def reasons(audit: Mapping[str, Any] | None) -> Iterator[Reason]:
             "learn about one person. Run `doppeltrace audit` with the same model and settings "
             "before publishing.",
         )
+    elif SEVERITY[told.get("level", GREEN)] > max(SEVERITY[r.level] for r in found):
+        yield Reason(told["level"], "Audit", f"{'; '.join(told['reasons'])}.")
 
 
 def _rare_places(found: Mapping[str, Any]) -> Reason:
-    rare, least = found["rare_places"], found.get("min_users")
-    alone = found.get("one_person_places", rare)
-    title = "Places of few people"
-    if not least or least < 2:
-        off = "The least number of users of a place was switched off. "
-        if not rare:
-            return Reason(RED, title, f"{off}Rare places were not looked for.")
-        return Reason(RED, title, f"{off}{_rare_words(found, rare, alone, least)}")
+    title, least = "Places of few people", found["min_users"]
+    rare = found["rare_places"] - found["places_of_nobody"]
+    alone = found["places_of_one"]
     if rare == 0:
-        text = f"Every place in the release was visited by at least {least:,} training users."
-        return Reason(GREEN, title, text)
-    return Reason(RED if alone else AMBER, title, _rare_words(found, rare, alone, least))
-
-
-def _rare_words(found: Mapping[str, Any], rare: int, alone: int, least: int | None) -> str:
-    than = f"fewer than {least:,} training users" if least else "few training users"
+        text = f"Every place in the release was visited by at least {least:,} training users"
+        if found["places_of_nobody"]:
+            text += f", or by none ({found['places_of_nobody']:,})"
+        return Reason(GREEN, title, f"{text}.")
     one = f", {alone:,} of them one user alone" if alone else ""
-    share = found.get("traces_with_one_share")
-    carry = (
-        "" if share is None else f" {percent(share)} of the released traces contain such a place."
+    return Reason(
+        RED if alone else AMBER,
+        title,
+        f"The release contains {_number(rare, 'place')} that fewer than {least:,} training users "
+        f"visited{one}. {percent(found['traces_with_rare_share'])} of the released traces contain "
+        "such a place.",
     )
-    return f"The release contains {_number(rare, 'place')} that {than} visited{one}.{carry}"
 
 
 def _canaries(found: Mapping[str, Mapping[str, Any]]) -> Reason:
     name, worst = max(found.items(), key=lambda item: float(item[1]["epsilon"]))
     epsilon = float(worst["epsilon"])
-    level: Level = RED if epsilon >= EPSILON_RED else AMBER if epsilon >= EPSILON_AMBER else GREEN
     if epsilon <= 0:
         return Reason(
-            level,
+            GREEN,
             "Canaries",
             f"None of {_number(len(found), 'kind')} of made-up users can be told to have been in "
-            "the input (ε of at least 0 for each).",
+            "the input: no ε above 0 is proved.",
         )
     return Reason(
-        level,
+        RED if epsilon >= EPSILON_RED else AMBER,
         "Canaries",
         f"The made-up user “{name}” shows in {percent(worst['shown_in'])} of the releases made "
         f"with it and in {percent(worst['shown_out'])} of those made without it: ε is at least "
@@ -114,8 +117,7 @@ def _canaries(found: Mapping[str, Mapping[str, Any]]) -> Reason:
 
 
 def _lira(found: Mapping[str, Any]) -> Reason:
-    beyond = max(found["auc"] - found["null_auc"], found["advantage"] - found["null_advantage"])
-    leaks = beyond > LIRA_MARGIN
+    leaks = found["exceeds_null"]
     return Reason(
         AMBER if leaks else GREEN,
         "LiRA",

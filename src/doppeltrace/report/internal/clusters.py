@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from doppeltrace.evaluation.measure import KEPT, LOST
 from doppeltrace.factorize.state import Factors
 from doppeltrace.report.figures.encoding import packed, plain
 from doppeltrace.report.figures.slots import ALL_DAY, busy_hours
 from doppeltrace.report.figures.words import cut, percent
 from doppeltrace.report.figures.zones import zones
-from doppeltrace.report.internal.losses import KEPT, LOST
 from doppeltrace.traces import Places, SyntheticTraces, Traces
 from doppeltrace.utility.clusters import cluster_members, place_counts
 from doppeltrace.utility.mobility import haversine_km
@@ -92,11 +91,6 @@ class ClusterCounts:
     first: NDArray[np.float64]
     then: NDArray[np.float64]
     hours: NDArray[np.float64]
-
-
-def factors_of(model: Any) -> Factors | None:
-    """Return Θ of a model with one set of factors, else None (ITF has two)."""
-    return None if hasattr(model, "visit_factors_") else getattr(model, "factors_", None)
 
 
 def count_clusters(train: Traces, made: SyntheticTraces, factors: Factors) -> ClusterCounts:
@@ -187,12 +181,12 @@ def clusters(counts: ClusterCounts, train: Traces, shown: NDArray[np.int64]) -> 
 
 
 def verdict(tv: float, everyone_tv: float) -> str:
-    """Return whether a cluster survived, by the bounds that scores have: `KEPT` and `LOST`."""
+    """Return whether a cluster survived, by the shares that scores have: `KEPT` and `LOST`."""
     if everyone_tv < MIN_OWN:
         return NO_GROUP
-    if tv <= KEPT * everyone_tv:
+    if tv <= (1 - KEPT) * everyone_tv:
         return SURVIVED
-    return BLURRED if tv < LOST * everyone_tv else GONE
+    return BLURRED if tv < (1 - LOST) * everyone_tv else GONE
 
 
 def spread_km(places: Places, counts: NDArray[np.int64]) -> float:

@@ -24,7 +24,7 @@ from doppeltrace.report.internal.flows import (
     strongest_flows,
 )
 from doppeltrace.report.internal.losses import MUCH_LESS, Loss, losses
-from doppeltrace.report.internal.move_rates import MoveRates, move_rates
+from doppeltrace.report.internal.move_rates import MoveRates, compare_move_rates
 from doppeltrace.report.internal.population import (
     Population,
     ShownPlaces,
@@ -55,9 +55,10 @@ class Findings:
     slots : (n_slots,) the time of each in words.
     coverage, synthetic_coverage : share of the instants of a day that hold an event.
     places : those on the page; all other parts number places as they stand there.
-    comparable : whether real traces are seen often enough to compare stays and moves.
+    comparable : whether real traces have about as many events in a day as synthetic ones.
     move_rates : when people move.
-    losses : utility beside Training and Uniform; empty if nothing was released.
+    losses : utility beside the yardsticks; empty if nothing was released.
+    summary : `Scorecard.summary`; empty if nothing was released.
     clusters : None if the model has no factors.
     audit : what the audit found, as far as it was run: see `audit_section`.
     notes : what must be known beside the scores.
@@ -81,6 +82,7 @@ class Findings:
     clusters: list[Cluster] | None
     privacy: Privacy
     losses: list[Loss]
+    summary: dict[str, float | None]
     audit: Mapping[str, Any] | None
     notes: list[str]
 
@@ -126,7 +128,7 @@ def collect_findings(
     made = Summary.of(released)
     seen_share, made_share = coverage(seen), coverage(made)
     comparable = seen_share > MUCH_LESS * made_share
-    when, charts = move_rates(real, released, train), histograms(seen, made)
+    charts = histograms(seen, made)
     reference = "training" if test is None else "testing"
     flows = strongest_flows(real, released, len(train.places))
     visits = visit_fractions(seen, made, trained)
@@ -160,7 +162,7 @@ def collect_findings(
             replace(f, origin=number(f.origin), destination=number(f.destination)) for f in flows
         ],
         histograms=charts,
-        move_rates=when,
+        move_rates=compare_move_rates(seen, made),
         visits=[replace(v, place=number(v.place)) for v in visits],
         clusters=None
         if counts is None
@@ -168,7 +170,8 @@ def collect_findings(
         privacy=privacy(train, released, attacked, run, plausible),
         losses=[]
         if score is None
-        else losses(score, charts, when, reference=reference, comparable=comparable),
+        else losses(score, charts, reference=reference, comparable=comparable),
+        summary={} if score is None else score.summary,
         audit=audit,
         notes=[] if score is None else list(score.notes),
     )

@@ -24,8 +24,12 @@ TITLES: Mapping[str, tuple[str, str]] = {
     "stay_emd": ("Stay at one place", "h"),
     "gyration_emd": ("Reach of a day (radius of gyration)", "km"),
     "places_per_day_emd": ("Different places in a day", "places"),
+    "moves_per_day_emd": ("Moves in a day", "moves"),
+    "events_per_day_emd": ("Events in a day", "events"),
 }
 """Score → what its histogram is about, and its unit."""
+FROM_ONE = ("stay_emd", "places_per_day_emd", "events_per_day_emd")
+"""Whole numbers that are never 0."""
 
 
 @dataclass(frozen=True)
@@ -146,8 +150,7 @@ def _histogram(
     Cells stand for values rounded to them (trips) or for whole numbers (stays, places), so a
     bin holds the cells start, start + 1 … and whole numbers begin at 1.
     """
-    whole = name in ("stay_emd", "places_per_day_emd")
-    first = 1 if whole else 0
+    first = 1 if name in FROM_ONE else 0
     title, unit_name = TITLES[name]
     reach = max(_quantile_cell(real), _quantile_cell(made), first + 1) - first + 1
     width = _round_width(reach / MAX_BINS)

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from doppeltrace.report.figures.words import clock_time, percent
-from doppeltrace.report.internal.losses import NO_YARDSTICK, NOT_COMPARABLE, RULES, verdict
+from doppeltrace.report.internal.losses import RULES
 
 SPACE = "\N{NO-BREAK SPACE}"
+FIGURES = ("synthetic", "training", "frozen", "independent", "uniform")
+"""Columns of the table."""
+
+GROUP_WORDS = {
+    "population": "Where people are",
+    "movement": "How people move",
+    "days": "What a day looks like",
+    "clusters": "Groups of similar people",
+}
+"""Group of the summary → its words."""
+UNKNOWN = "says nothing on these data"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A share of the summary: its words, and the share in percent, None if there is none."""
+
+    words: str
+    share: str
+    width: float | None
 
 
 @dataclass(frozen=True)
@@ -19,10 +39,9 @@ class LossRow:
     Attributes
     ----------
     plain, label, means : what it is about, the score's name, and both means (or empty).
-    figures : (heading, figure) of the released traces and of what stands beside them.
+    figures : (heading, figure) of the released traces and of the yardsticks.
     spread : of the first figure, or empty.
-    at : where it is between nearest (0) and farthest (1), in percent; None if that says nothing.
-    beyond : whether it is farther than that.
+    at : where it is between training (0) and trivial (100); None if that says nothing.
     word : the verdict.
     """
 
@@ -32,17 +51,29 @@ class LossRow:
     figures: tuple[tuple[str, str], ...]
     spread: str
     at: float | None
-    beyond: bool
     word: str
 
 
 @dataclass(frozen=True)
 class LossView:
-    """The table, why some rows have no verdict, and the notes below it."""
+    """The summary, the table by group, what was left out, and the notes below.
+
+    Attributes
+    ----------
+    tested : whether the traces are compared with testing users.
+    mean, worst : the summary in words; None if no figure says anything.
+    bars : the summary's groups.
+    groups : (words, rows) of the table.
+    left_out : why figures are left out of the summary, a sentence each.
+    notes : definitions, rules, and what else must be known.
+    """
 
     tested: bool
-    rows: tuple[LossRow, ...]
-    reasons: tuple[tuple[str, str], ...]
+    mean: str | None
+    worst: str | None
+    bars: tuple[Bar, ...]
+    groups: tuple[tuple[str, tuple[LossRow, ...]], ...]
+    left_out: tuple[str, ...]
     notes: tuple[str, ...]
 
 
@@ -55,50 +86,69 @@ def reference(found: Mapping[str, Any]) -> str:
 
 
 def losses(found: Mapping[str, Any]) -> LossView:
-    """Return the table of scores and the rules behind the words."""
-    rows = found["losses"]
+    """Return the summary, the table of scores and the rules behind the words."""
+    rows, summary = found["losses"], found["summary"]
     tested = found["reference"] == "testing"
     meanings = [f"{row['label']}: {row['meaning']}." for row in rows]
+    known = {name: share for name, share in summary.items() if name in GROUP_WORDS}
+    shares = [(share, name) for name, share in known.items() if share is not None]
     return LossView(
         tested=tested,
-        rows=tuple(_row(row, tested) for row in rows),
-        reasons=_reasons(rows, found["reference"]),
-        notes=(*meanings, *RULES, *found["notes"]),
+        mean=None if summary.get("mean") is None else percent(summary["mean"]),
+        worst=_worst(shares),
+        bars=tuple(_bar(GROUP_WORDS[name], share) for name, share in known.items()),
+        groups=tuple(
+            (words, tuple(_row(row, tested) for row in rows if row["group"] == group))
+            for group, words in GROUP_WORDS.items()
+            if any(row["group"] == group for row in rows)
+        ),
+        left_out=tuple(row["why_left_out"] for row in rows if row["why_left_out"]),
+        notes=(*RULES, *found["notes"], *meanings),
     )
 
 
-def _reasons(rows: Sequence[Mapping[str, Any]], users: str) -> tuple[tuple[str, str], ...]:
-    """Return why some properties have no yardstick or cannot be compared."""
-    reasons = {
-        NO_YARDSTICK: f"the training users are hardly nearer to the {users} users than a uniform "
-        "guess, so these data cannot tell",
-        NOT_COMPARABLE: "the real traces have too many gaps",
-    }
-    words = {row["verdict"] for row in rows}
-    return tuple((f"{w.capitalize()}:", f"{why}.") for w, why in reasons.items() if w in words)
+def _worst(shares: list[tuple[float, str]]) -> str | None:
+    if not shares:
+        return None
+    share, name = min(shares)
+    words = GROUP_WORDS[name]
+    return f"{words[0].lower()}{words[1:]}, {percent(share)}"
+
+
+def _bar(words: str, share: float | None) -> Bar:
+    if share is None:
+        return Bar(words, UNKNOWN, None)
+    return Bar(words, percent(share), round(100 * share, 1))
 
 
 def _row(row: Mapping[str, Any], tested: bool) -> LossRow:
-    names = ("synthetic", "training", "uniform")
-    figures = [_figure(row[name], row["unit"]) for name in names]
+    figures = {name: _figure(row[name], row["unit"]) for name in FIGURES}
     if not tested:
-        figures[1] = "–"
-    lost, word = row["lost"], row["verdict"]
-    if lost is not None:
-        if word != verdict(lost):
-            word += ": the means differ"
-        else:
-            word += ", worse than uniform" if lost > 1 else ", nearer than training" * (lost < 0)
+        figures["training"] = "–"
+    share = row["share"]
     return LossRow(
         plain=row["plain"],
         label=row["label"],
         means=_means(row),
-        figures=tuple(zip(names, figures, strict=True)),
+        figures=tuple(figures.items()),
         spread="" if row["spread"] is None else f"±{SPACE}{row['spread']:.3f}",
-        at=None if lost is None else round(100 * min(1.0, max(0.0, lost)), 1),
-        beyond=lost is not None and lost > 1,
-        word=word,
+        at=None if share is None else round(100 * (1 - share), 1),
+        word=_word(row),
     )
+
+
+def _word(row: Mapping[str, Any]) -> str:
+    """Return the verdict, with the share and what else must be known to read it."""
+    if row["share"] is None:
+        return str(row["verdict"])
+    word = f"{row['verdict']}, {percent(row['share'])}"
+    if row["gaps"]:
+        return f"{word}; the real traces have gaps"
+    synthetic, training = row["synthetic"], row["training"]
+    trivial = min(x for x in (row["frozen"], row["independent"]) if x is not None)
+    if synthetic is None or synthetic >= trivial:
+        return f"{word}; no better than trivial"
+    return f"{word}; nearer than training" if synthetic < training else word
 
 
 def _means(row: Mapping[str, Any]) -> str:
@@ -110,7 +160,7 @@ def _means(row: Mapping[str, Any]) -> str:
 
 
 def _mean(x: float, unit: str) -> str:
-    if unit == "%":
+    if not unit:
         return percent(x)
     return f"{clock_time(x) if unit == 'h' else f'{x:.3g}'}{SPACE}{unit}"
 
@@ -118,6 +168,4 @@ def _mean(x: float, unit: str) -> str:
 def _figure(x: float | None, unit: str) -> str:
     if x is None:
         return "n/a"
-    if unit == "%":
-        return f"{100 * x:.1f}{SPACE}points"
     return f"{x:.3f}{SPACE}{unit}" if unit else f"{x:.3f}"

@@ -143,9 +143,9 @@
   function showMoveRates() {
     const rates = found.move_rates;
     const known = rates.real.map((share, i) => (share === null && rates.synthetic[i] === null ? -1 : i)).filter((i) => i >= 0);
-    const loss = found.losses.find((row) => row.name === "move_rates");
-    const words = loss && rates.difference !== null && rates.real_mean > 0
-      ? `On average ${percent(rates.real_mean)} real, ${percent(rates.synthetic_mean)} synthetic. The two differ by ${percent(rates.difference).replace("%", "percentage points")} in a slot, ${percent(rates.difference / rates.real_mean)} of the real mean: ${loss.verdict}.`
+    const loss = found.losses.find((row) => row.name === "move_rate");
+    const words = loss && loss.synthetic !== null
+      ? `On average ${percent(rates.real_mean)} real, ${percent(rates.synthetic_mean)} synthetic. In a time slot they differ by ${percent(loss.synthetic).replace("%", "percentage points")}: ${loss.verdict}.`
       : "There is nothing to compare.";
     by("move-rates-note").textContent = words;
     if (!known.length) return;

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from doppeltrace.evaluation.measure import KEPT, LOST
 from doppeltrace.guarantee import Guarantee
 from doppeltrace.report.figures.promises import promise_rows
 from doppeltrace.report.figures.templates import render_template
@@ -13,7 +14,6 @@ from doppeltrace.report.internal import attack_section, loss_section
 from doppeltrace.report.internal.audit_section import audit_view
 from doppeltrace.report.internal.clusters import MIN_OWN
 from doppeltrace.report.internal.levels import BADGES
-from doppeltrace.report.internal.losses import KEPT, LOST
 from doppeltrace.report.internal.summary_section import answers
 from doppeltrace.report.internal.suppression import MIN_USERS
 from doppeltrace.report.internal.verdict import RULES, judge
@@ -39,9 +39,10 @@ def render(found: Mapping[str, Any]) -> str:
         coverage=(found["coverage"], found["synthetic_coverage"]),
         visits=len(found["visits"]),
         clusters=found["clusters"],
-        cluster_rules={"kept": KEPT, "lost": LOST, "min_own": MIN_OWN},
+        cluster_rules={"kept": 1 - KEPT, "lost": 1 - LOST, "min_own": MIN_OWN},
         released=found["population"] is not None,
-        audit=audit_view(found["audit"]),
+        audit=audit_view(found["audit"], found["run"]["min_users"]),
+        safeguards=found["run"]["safeguards"],
         attacks=attack_section.attacks(found),
         pass_rates=attack_section.pass_rates(found),
         promise=attack_section.promise(guarantee),

@@ -20,6 +20,8 @@ class RunSummary:
     made, released : traces sampled, and traces in the release.
     guarantee : what the release promises.
     counted_all : whether plausible users were counted beyond k.
+    min_users : training users that a place needs; 1 if that was switched off, None if unknown.
+    safeguards : what was done to the input before training, a sentence each.
     """
 
     title: str
@@ -31,3 +33,5 @@ class RunSummary:
     released: int
     guarantee: Guarantee
     counted_all: bool = False
+    min_users: int | None = None
+    safeguards: tuple[str, ...] = ()

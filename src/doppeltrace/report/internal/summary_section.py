@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from doppeltrace.guarantee import Guarantee
-from doppeltrace.report.figures.words import unbroken
-from doppeltrace.report.internal.losses import NO_YARDSTICK, NOT_COMPARABLE, WORDS
+from doppeltrace.report.figures.words import percent, unbroken
+from doppeltrace.report.internal.loss_section import GROUP_WORDS
+from doppeltrace.report.internal.losses import WORDS
 
 NAMED_GROUPS = 5
+NAMED_LOSSES = 4
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,28 @@ def _losses(found: Mapping[str, Any]) -> tuple[Line, ...]:
     if found["reference"] != "testing":
         words = "Compared with the training users themselves, which looks better than it is."
         lines.append(Line("", words))
-    for word in (*WORDS, NO_YARDSTICK, NOT_COMPARABLE):
+    lines += _worth(found["summary"])
+    for word in WORDS:
         names = together([r["plain"] for r in rows if r["verdict"] == word], rows)
         if names:
-            text = "; ".join(name[0].lower() + name[1:] for name in names)
+            text = "; ".join(name[0].lower() + name[1:] for name in names[:NAMED_LOSSES])
+            more = len(names) - NAMED_LOSSES
+            text += f"; and {more} more" if more > 0 else ""
             lines.append(Line(f"{word.capitalize()}:", f"{text}."))
     return tuple(lines)
+
+
+def _worth(summary: Mapping[str, float | None]) -> list[Line]:
+    """Return the summary in one line."""
+    mean = summary["mean"]
+    if mean is None:
+        return [Line("", "These data cannot tell: real traces do not clearly beat trivial ones.")]
+    groups = ", ".join(
+        f"{words[0].lower()}{words[1:]} {percent(share)}"
+        for name, words in GROUP_WORDS.items()
+        if (share := summary[name]) is not None
+    )
+    return [Line(percent(mean), f"of the way from trivial traces to real ones: {groups}.")]
 
 
 def together(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -85,7 +85,7 @@ def judge(found: Mapping[str, Any]) -> Verdict:
         return Verdict(AMBER, "There is nothing to publish.", (reason,))
     reasons = (
         _promised(Guarantee.from_dict(run["guarantee"]), run["released"], run["made"]),
-        *audit_verdict.reasons(found.get("audit")),
+        *audit_verdict.reasons(found.get("audit"), run.get("min_users")),
         *_named(privacy["reidentification"]),
         _membership(privacy["membership"], run["released"]),
         *_copied(privacy),

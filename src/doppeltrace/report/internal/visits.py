@@ -23,7 +23,7 @@ class VisitFractions:
     ----------
     place : its number.
     real_users, traces : how many stand behind the two histograms: those with enough events
-        who are not always there. At most `suppression.MIN_USERS` − 1 where there are too few to show.
+        who are not always there. At most `suppression.MIN_USERS` − 1 where too few to show.
     real, synthetic : (24,) shares; empty if there is nobody, or too few real users to show.
     tv : total variation between both, None where VF-TV leaves the place out.
     """

@@ -1,8 +1,8 @@
 """`datasheet.html`, the page that is published with the traces.
 
 It is made of three things only: the file of released traces, what `publication.Method` lets
-pass (the model's description, its public settings, the guarantee) and the publisher's words
-(`publication.Publication`). No count, name, path or hash of the input, no pass rate, score,
+pass (the model's description, its public settings, the guarantee, the safeguards in public
+words) and the publisher's words (`publication.Publication`). No count, name, path or hash of the input, no pass rate, score,
 attack, seed, time or host can get in, because none of them is handed over: two inputs that lead
 to the same released traces lead to the same bytes.
 """
@@ -109,6 +109,7 @@ def render_datasheet(facts: Facts) -> str:
         glance=_glance(figures, told),
         guarantee=method.guarantee,
         promise=promise_rows(method.guarantee),
+        safeguards=method.safeguards,
         columns=COLUMNS,
         events=figures.events,
         maps=maps(figures) if figures.events else None,

@@ -44,11 +44,13 @@ class Method:
     description : what the model is.
     settings : (words, value) of settings that were chosen before the run, never fitted to it.
     guarantee : what the release promises.
+    safeguards : what was done to the input before training, in public words.
     """
 
     description: str
     settings: tuple[tuple[str, str], ...]
     guarantee: Guarantee
+    safeguards: tuple[str, ...] = ()
 
     @classmethod
     def of_manifest(cls, manifest: Mapping[str, Any]) -> Method:
@@ -60,6 +62,7 @@ class Method:
                 (str(words), _shown(value)) for words, value in model["public_settings"].items()
             ),
             guarantee=Guarantee.from_dict(manifest["guarantee"]),
+            safeguards=tuple(str(words) for words in manifest.get("public_safeguards", ())),
         )
 
 

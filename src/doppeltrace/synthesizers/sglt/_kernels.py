@@ -1,10 +1,12 @@
 """Semantic similarity and the partition of the location graph."""
+# mypy: ignore-errors
 
 import numpy as np
-from numba import njit
+
+from doppeltrace.engine.kernel import kernel
 
 
-@njit(cache=True)
+@kernel
 def similarity(p, q, unseen_p, unseen_q, n_places):
     """Return Σ_x min(π_u(x), π_v(σ(x))) for the best mapping σ.
 
@@ -20,7 +22,7 @@ def similarity(p, q, unseen_p, unseen_q, n_places):
     return total + (n_places - seen) * min(unseen_p, unseen_q)
 
 
-@njit(cache=True)
+@kernel
 def _ranked(start, place, probability, unseen, u, visited, order, value):
     """Write all places of user u, the most probable first, and their probabilities."""
     low, high = start[u], start[u + 1]
@@ -38,7 +40,7 @@ def _ranked(start, place, probability, unseen, u, visited, order, value):
         visited[place[i]] = False
 
 
-@njit(cache=True)
+@kernel
 def _add_pair(order, value, u_seen, start, place, probability, unseen, v, visited, weights):
     """Add what the pair (u, v) says to the location graph; u's places are ranked already."""
     low, high = start[v], start[v + 1]
@@ -57,7 +59,7 @@ def _add_pair(order, value, u_seen, start, place, probability, unseen, v, visite
         visited[place[i]] = False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_pairs(start, place, probability, unseen, shard, n_shards, weights):
     """Add the pairs (u, v), u < v, of one shard to `weights` (n_places, n_places).
 
@@ -80,7 +82,7 @@ def add_pairs(start, place, probability, unseen, shard, n_shards, weights):
                 )
 
 
-@njit(cache=True)
+@kernel
 def _cost(size, degree, inside):
     """Return a cluster's part of the criterion: n² · W(S, 𝒳) / W(S, S)."""
     if size == 0:
@@ -88,7 +90,7 @@ def _cost(size, degree, inside):
     return size * size * degree / max(inside, 1e-12 * degree)
 
 
-@njit(cache=True)
+@kernel
 def refine_partition(weights, labels, n_clusters, order, most_passes):
     """Move places between clusters while the criterion falls; `labels` (n,) changes in place.
 
@@ -149,7 +151,7 @@ def refine_partition(weights, labels, n_clusters, order, most_passes):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def similarities(
     start, probability, unseen, trace_start, trace_probability, n_places, out, first, last
 ):

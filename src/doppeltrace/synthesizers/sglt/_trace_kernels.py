@@ -1,16 +1,17 @@
 """From a seed trace to candidate sets, and from those to a synthetic trace."""
+# mypy: ignore-errors
 
 import math
 
 import numpy as np
-from numba import njit
 
 from doppeltrace._stream_kernels import seed_stream, uniform
+from doppeltrace.engine.kernel import kernel
 
 FEWEST = 3  # places that thinning leaves in a cluster
 
 
-@njit(cache=True)
+@kernel
 def thin_clusters(seed, label, first, member, thinning, kept, left, state):
     """Draw the places that stay in each cluster the seed trace visits.
 
@@ -39,7 +40,7 @@ def thin_clusters(seed, label, first, member, thinning, kept, left, state):
                 needed -= 1
 
 
-@njit(cache=True)
+@kernel
 def _merge(seed, label, first, merging, kept, left, candidate):
     """Let the sets before and after each move borrow from one another.
 
@@ -67,7 +68,7 @@ def _merge(seed, label, first, merging, kept, left, candidate):
                     candidate[event, kept[first[k] + i]] = True
 
 
-@njit(cache=True)
+@kernel
 def candidate_sets(
     seed, label, first, member, thinning, merging, removal, kept, left, candidate, state
 ):
@@ -90,7 +91,7 @@ def candidate_sets(
             candidate[t, seed[t]] = False
 
 
-@njit(cache=True)
+@kernel
 def list_candidates(candidate, listed, number):
     """Fill `listed` (T, n_places) int32 and `number` (T,) int64; no candidate means all."""
     length, n_places = candidate.shape
@@ -106,13 +107,13 @@ def list_candidates(candidate, listed, number):
                 listed[t, x] = x
 
 
-@njit(cache=True)
+@kernel
 def _noise(randomization, state):
     """Return ln of a uniform number in [1, randomization]."""
     return math.log(1.0 + (randomization - 1.0) * uniform(state))
 
 
-@njit(cache=True)
+@kernel
 def decode(listed, number, log_arrive, log_start, randomization, value, origin, out, state):
     """Write the randomized Viterbi path through the candidates to `out` (T,) int32.
 
@@ -150,7 +151,7 @@ def decode(listed, number, log_arrive, log_start, randomization, value, origin, 
         at = origin[t, at]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def semantic_traces(
     users,
     seeds,

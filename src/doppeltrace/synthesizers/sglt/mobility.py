@@ -48,7 +48,7 @@ def _stationary(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the distribution that the (positive) matrix leaves as it is, by walking."""
     now: NDArray[np.float64] = np.full(len(matrix), 1 / len(matrix))
     for _ in range(MAX_STEPS):
-        then = now @ matrix
+        then = np.einsum("a,ab->b", now, matrix)  # in one order, whatever threads BLAS has
         if np.abs(then - now).sum() < PRECISION:
             break
         now = then
