@@ -107,10 +107,10 @@ def test_so_many_traces_in_all(city, quick):
 
 def test_the_data_may_be_read_late(city, quick):
     monitor = QuietMonitor()
-    run = dt.synthesize(lambda: city.traces, quick, k=1, monitor=monitor)
+    run = dt.synthesize(lambda seed: city.traces, quick, k=1, monitor=monitor)
     assert len(run.traces) == 60 and "reading" in monitor.seconds
 
-    def never():
+    def never(seed):
         raise AssertionError("read before the settings were checked")
 
     with pytest.raises(dt.SettingsError, match="eta"):

@@ -37,7 +37,7 @@ def demo(
     """
     reporter = Reporter()
 
-    def simulate() -> City:
+    def simulate(seed: int) -> City:
         city = simulate_city(users, places, seed=SEED)
         reporter.say(
             f"a simulated city: {users:,} users in {len(city.cluster_names)} clusters "

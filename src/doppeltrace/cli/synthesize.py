@@ -17,7 +17,7 @@ from doppeltrace.errors import InputError, SettingsError
 from doppeltrace.io.dataset import Dataset
 from doppeltrace.pipeline import synthesize as run
 from doppeltrace.pipeline.source import Source
-from doppeltrace.pipeline.synthesis import DEFAULT_MODEL, finished_before, seed_of_run
+from doppeltrace.pipeline.synthesis import DEFAULT_MODEL, finished_before
 from doppeltrace.safeguards.rare_places import MIN_USERS
 
 
@@ -237,8 +237,7 @@ def synthesize(
     if resume and not no_checkpoint and (release := finished_before(out)) is not None:
         announce_folder(release)
         return
-    given, warning = seeds.choose_seed(seed, seed_file)
-    chosen = seed_of_run(given, out if resume else None)
+    chosen, warning = seeds.choose_seed(seed, seed_file)
     synthesizer = build_model(
         model,
         {"alpha": alpha, "factors": factors, "iterations": iterations, "seed": chosen,
@@ -251,10 +250,10 @@ def synthesize(
     if warning is not None:
         reporter.warn(warning)
 
-    def read() -> Dataset:
+    def read(seed: int) -> Dataset:
         if not input.exists():
             raise InputError(f"{input} does not exist: check the path of the input")
-        data = reading.read(input, chosen)
+        data = reading.read(input, seed)
         reporter.say(str(data.validation))
         if data.test is not None:
             reporter.say(

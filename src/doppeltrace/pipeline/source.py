@@ -83,9 +83,12 @@ def train_and_test(data: object) -> tuple[Traces, Traces | None]:
     )
 
 
-def read(data: Data | Callable[[], Data]) -> Data:
-    """Return the data, which may come from a function that reads them."""
-    return data() if callable(data) else data
+def read(data: Data | Callable[[int], Data], seed: int) -> Data:
+    """Return the data, which may come from a function of the seed that reads them.
+
+    The seed decides which users are held out: it is a secret, so nobody can work that out.
+    """
+    return data(seed) if callable(data) else data
 
 
 def _kind(value: object) -> str:

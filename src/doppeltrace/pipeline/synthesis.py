@@ -24,7 +24,7 @@ DEFAULT_MODEL = "doppel"
 
 
 def synthesize(
-    data: Data | Callable[[], Data],
+    data: Data | Callable[[int], Data],
     model: Synthesizer | str | None = None,
     *,
     test: Traces | None = None,
@@ -59,7 +59,8 @@ def synthesize(
     Parameters
     ----------
     data : a `Dataset` (its testing traces are scored against), `Traces`, a simulated `City`
-        (split in halves), or a function that reads one of them once the settings are checked.
+        (split in halves), or a function of the seed that reads one of them once the settings
+        are checked.
     model : a synthesizer, which is not changed, or the name of one; by default Doppel.
     test : testing traces of other users, in place of those in `data`.
     traces_per_user, n_traces : traces made from each user's model, or traces in all.
@@ -125,7 +126,7 @@ def synthesize(
         _look_at(checkpoint, settings, monitor)
     _warn(settings, chosen, monitor)
     with monitor.phase("reading"):
-        found = read(data)
+        found = read(data, chosen.seed)
     train, testing = train_and_test(found)
     if not isinstance(source, Source):
         source = Source() if source is None else Source.of_file(source)
@@ -143,13 +144,6 @@ def finished_before(out: Path) -> Release | None:
         return None
     checkpoint.remove()
     return read_release(out)
-
-
-def seed_of_run(given: int | None, resumed: Path | None = None) -> int:
-    """Return the seed that is given, or that of the run to be resumed, or a fresh one."""
-    if given is None and resumed is not None and (checkpoint := RunCheckpoint(resumed)):
-        return checkpoint.seed
-    return fresh_seed() if given is None else given
 
 
 def _with_seed(

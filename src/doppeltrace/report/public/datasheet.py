@@ -2,9 +2,9 @@
 
 It is made of three things only: the file of released traces, what `publication.Method` lets
 pass (the model's description, its public settings, the guarantee, the safeguards in public
-words) and the publisher's words (`publication.Publication`). No count, name, path or hash of the input, no pass rate, score,
-attack, seed, time or host can get in, because none of them is handed over: two inputs that lead
-to the same released traces lead to the same bytes.
+words) and the publisher's words (`publication.Publication`). No count, name, path or hash of
+the input, no pass rate, score, attack, seed, time or host can get in, because none of them is
+handed over: two inputs that lead to the same released traces lead to the same bytes.
 """
 
 from __future__ import annotations
