@@ -8,6 +8,7 @@ import pytest
 import doppeltrace as dt
 from doppeltrace.deniability.deterministic import Counting
 from doppeltrace.pipeline.checkpoint import KeptBatch, RunCheckpoint
+from doppeltrace.progress import QuietMonitor
 
 
 @pytest.fixture
@@ -65,13 +66,8 @@ def test_removal_leaves_what_is_not_ours(begun):
     assert [path.name for path in begun.folder.iterdir()] == ["diary.txt"]
 
 
-def test_a_truncated_training_names_the_remedy(city, tmp_path, monkeypatch):
+def test_a_truncated_training_names_the_remedy(city, tmp_path):
     out, model = tmp_path / "run", dt.Doppel(iterations=40, factors=3, seed=5)
-
-    class Stops:
-        seconds: dict = {}
-
-    from doppeltrace.progress import QuietMonitor
 
     class Stop(QuietMonitor):
         def __call__(self, step):

@@ -72,9 +72,10 @@ def test_python_and_the_command_line_give_the_same_bytes(city, tmp_path, format)
     environment = {"DOPPELTRACE_SEED": "77"}
     done = CliRunner().invoke(app, [str(word) for word in command], env=environment)
     assert done.exit_code == 0, done.output
+    data = dt.read_table(table, **READING, split=0.3, split_seed=77)
     run = dt.synthesize(
-        dt.read_table(table, **READING, split=0.3), dt.Doppel(iterations=3, factors=3), k=2,
-        traces_per_user=2, publication={"title": "Town"}, output_format=format, seed=77,
+        data, dt.Doppel(iterations=3, factors=3), k=2, traces_per_user=2,
+        publication={"title": "Town"}, output_format=format, seed=77,
         out=tmp_path / "called",
     )  # fmt: skip
     for name in (f"traces.{format}", "datasheet.html"):
@@ -106,10 +107,10 @@ def test_so_many_traces_in_all(city, quick):
 
 def test_the_data_may_be_read_late(city, quick):
     monitor = QuietMonitor()
-    run = dt.synthesize(lambda: city.traces, quick, k=1, monitor=monitor)
+    run = dt.synthesize(lambda seed: city.traces, quick, k=1, monitor=monitor)
     assert len(run.traces) == 60 and "reading" in monitor.seconds
 
-    def never():
+    def never(seed):
         raise AssertionError("read before the settings were checked")
 
     with pytest.raises(dt.SettingsError, match="eta"):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -15,11 +13,12 @@ from doppeltrace.cli.console import results
 from doppeltrace.cli.progress import Reporter
 from doppeltrace.cli.reading import Reading, takes_reading_options
 from doppeltrace.engine.local import use_threads
-from doppeltrace.errors import InputError
+from doppeltrace.errors import InputError, SettingsError
 from doppeltrace.evaluation import evaluate as score
 from doppeltrace.files import atomic_file, check_file
 from doppeltrace.io.synthetic import read_synthetic
 from doppeltrace.release.exports.source import released_file
+from doppeltrace.release.folder import read_manifest, run_around
 from doppeltrace.safeguards.protect import protect
 from doppeltrace.streams import fresh_seed
 
@@ -97,9 +96,9 @@ def evaluate(
         check_file(json_file)
     reporter = Reporter()
     with reporter.phase("reading"):
-        dataset = reading.read_split(data, _seed_of_run(synthetic))
-        assert dataset.test is not None
         file = released_file(synthetic) if synthetic.is_dir() else synthetic
+        dataset = reading.read_split(data, _seed_of(file, reading))
+        assert dataset.test is not None
         traces = read_synthetic(file, like=dataset.train)
     with reporter.phase("evaluation"), use_threads(threads):
         card = score(train=dataset.train, test=dataset.test, synthetic=traces)
@@ -111,11 +110,18 @@ def evaluate(
             partial.write_text(card.to_json() + "\n", encoding="utf-8")
 
 
-def _seed_of_run(synthetic: Path) -> int | None:
-    """Return the seed of the run that a file or folder belongs to, None if it is not known."""
-    for folder in (synthetic, *synthetic.absolute().parents[:2]):
-        for name in ("manifest.json", "internal/manifest.json"):
-            with suppress(OSError, ValueError):
-                seed = json.loads((folder / name).read_text(encoding="utf-8")).get("seed")
-                return seed if isinstance(seed, int) else None
-    return None
+def _seed_of(file: Path, reading: Reading) -> int | None:
+    """Return the seed of the run that made a file, which decided who was held out.
+
+    None if nobody was drawn.
+    """
+    if not isinstance(reading.options.get("split"), float):
+        return None
+    run = run_around(file)
+    if run is None:
+        raise SettingsError(
+            f"--split {reading.options['split']:g} draws users at random, and {file} does not "
+            "tell whom its run held out: give the folder of the run to --synthetic, or a table of "
+            "users to --split"
+        )
+    return int(read_manifest(run)["seed"])

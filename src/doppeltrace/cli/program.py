@@ -41,7 +41,7 @@ COMMANDS = {
     "validate": Entry(
         "inspect",
         "validate",
-        "Read INPUT and say what would be kept and dropped, with row numbers; write nothing.",
+        "Read INPUT and say what would be kept, dropped and merged; write nothing.",
     ),
     "evaluate": Entry(
         "inspect",

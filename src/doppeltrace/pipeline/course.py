@@ -274,7 +274,7 @@ class Course:
             resumed=settings.resume,
             threads=self.model.threads,
             estimate=None if self.estimate is None else self.estimate.to_dict(),
-            seconds=self.monitor.seconds,
+            seconds=dict(self.monitor.seconds),
             score=None if score is None else score.to_dict(),
             traces=counts,
             **_now(),

@@ -43,6 +43,8 @@ def summarize(
         released=int(made.passed.sum()),
         guarantee=guarantee_of(model, settings, made.privacy),
         counted_all=settings.count_all or made.privacy is not None,
+        min_users=settings.min_users,
+        safeguards=given.words,
     )
 
 
