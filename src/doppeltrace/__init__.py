@@ -1,5 +1,7 @@
 """doppeltrace: synthetic location traces that are useful, private and fast to make."""
 
+from doppeltrace.audit.result import Audit
+from doppeltrace.audit.run import audit
 from doppeltrace.cities import City, simulate_city
 from doppeltrace.comparison import Comparison, compare
 from doppeltrace.deniability.deterministic import Deniability, deniability_test
@@ -57,6 +59,7 @@ from doppeltrace.traces import Bounds, Clock, Places, SyntheticTraces, Traces
 __version__ = "0.1.0"
 
 __all__ = [
+    "Audit",
     "Bounds",
     "City",
     "Clock",
@@ -86,6 +89,7 @@ __all__ = [
     "Training",
     "Uniform",
     "Validation",
+    "audit",
     "compare",
     "datasheet",
     "deniability_test",

@@ -1,10 +1,11 @@
 """Inner loop of the audit's scores: which users come closest to each released trace."""
 
 import numpy as np
-from numba import njit
+
+from doppeltrace.engine.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def closest_traces(cell, list_start, list_user, list_weight, n_users, top):
     """Return (n_users, top) each user's best matches with the traces, unordered.
 

@@ -11,9 +11,7 @@ from scipy.special import betaincinv
 CONFIDENCE = 0.95
 
 
-def clopper_pearson(
-    hits: int, trials: int, confidence: float = CONFIDENCE
-) -> tuple[float, float]:
+def clopper_pearson(hits: int, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Return the exact interval of a rate: quantiles of Beta(k, n − k + 1), Beta(k + 1, n − k)."""
     tail = 0.5 * (1.0 - confidence)
     low = float(betaincinv(hits, trials - hits + 1, tail)) if hits > 0 else 0.0
@@ -50,7 +48,7 @@ def epsilon_ceiling(runs: int, instances: int) -> float:
     return epsilon_bound(trials, trials, 0, trials)
 
 
-def tested_epsilon(
+def judged_epsilon(
     counts: NDArray[np.int64], is_in: NDArray[np.bool_]
 ) -> tuple[float, float, float]:
     """Return (ε, TPR, FPR) of the test "at least h", h chosen on other runs than it judges.

@@ -87,7 +87,7 @@ def level0(
     shown = np.zeros(n_places, dtype=np.bool_)
     shown[locations[locations >= 0]] = True
     rare = users < min_users
-    carries: NDArray[np.bool_] = np.append(rare, False)[locations].any(axis=1)  # −1 is the last entry: no event
+    carries = np.any(np.append(rare, False)[locations], axis=1)  # −1, no event: the last entry
 
     pair, step = _moves(locations, train)
     known, makers = _users_of_moves(train)
@@ -154,4 +154,4 @@ def _moves(
 
 
 def _mean(flags: NDArray[np.bool_]) -> float:
-    return float(flags.mean()) if len(flags) else 0.0
+    return float(np.mean(flags)) if len(flags) else 0.0

@@ -16,7 +16,9 @@ from doppeltrace.traces import SyntheticTraces, Traces
 LINKED = (1, 2, 5, 10)
 """Traces of one owner that the attacker has put together."""
 
-MAX_OWNERS = 1000
+MAX_PAIRS = 2_000_000
+"""Pairs of a trace and a user that are looked at, at most: some ten seconds with Doppel."""
+
 OWNERS_AT_ONCE = 50
 
 TIME_WEIGHT, PLACE_WEIGHT, POPULATION_WEIGHT = 0.6, 0.3, 0.1
@@ -62,9 +64,10 @@ def linked_naming(found: Published, seed: int) -> tuple[LinkedNaming, ...]:
     rank = np.arange(len(made)) - np.searchsorted(made.owner, made.owner)
     made, rank = made.select(rank < LINKED[-1]), rank[rank < LINKED[-1]]
     owners, count = np.unique(made.owner, return_counts=True)
-    if len(owners) > MAX_OWNERS:
+    most = max(1, MAX_PAIRS // (LINKED[-1] * n_users))
+    if len(owners) > most:
         draws = generator(seed, "audit owners")
-        kept = np.sort(draws.choice(len(owners), MAX_OWNERS, replace=False))
+        kept = np.sort(draws.choice(len(owners), most, replace=False))
         owners, count = owners[kept], count[kept]
     known = _has_model(found)
     profile = _Profiles(found.train)
@@ -149,7 +152,7 @@ class _Profiles:
 
         def about(row: NDArray[np.int64], n_rows: int) -> NDArray[np.float64]:
             counts = np.bincount(row * n_times + time, minlength=n_rows * n_times)
-            return counts.reshape(n_rows, n_times) @ kernel
+            return np.asarray(counts.reshape(n_rows, n_times) @ kernel)
 
         near = about(entry, len(held)) / about(train.user, train.n_users)[self.user]
         always = events / np.bincount(train.user, minlength=train.n_users)[self.user]

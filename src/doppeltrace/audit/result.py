@@ -16,8 +16,8 @@ from doppeltrace.audit.level0 import Level0
 from doppeltrace.audit.linked import LinkedNaming
 from doppeltrace.audit.lira import Lira
 
-RED_EPSILON = 2.0
-"""A canary that proves so large an ε makes the verdict red."""
+AMBER_EPSILON, RED_EPSILON = 0.5, 2.0
+"""A canary that proves so large an ε makes the verdict amber, and red."""
 
 Level = Literal["green", "amber", "red"]
 
@@ -107,7 +107,7 @@ class Audit:
         for kind, found in self.canaries.items():
             if found.epsilon >= RED_EPSILON:
                 red.append(f"canary {kind}: ε is at least {found.epsilon:.1f}")
-            elif found.epsilon > 0:
+            elif found.epsilon >= AMBER_EPSILON:
                 amber.append(f"canary {kind}: ε is at least {found.epsilon:.1f}")
         if self.lira is not None and self.lira.exceeds_null:
             amber.append(
@@ -116,13 +116,15 @@ class Audit:
         missing = [str(level) for level in (0, 1, 2) if level not in self.levels_done]
         if missing:
             amber.append(f"level {' and '.join(missing)} was not run")
-        elif any(epsilon_ceiling(c.runs, c.instances) < RED_EPSILON for c in self.canaries.values()):
+        elif any(
+            epsilon_ceiling(c.runs, c.instances) < RED_EPSILON for c in self.canaries.values()
+        ):
             amber.append(f"{self.runs} runs are too few to prove an ε of {RED_EPSILON:g}")
         if red:
             return "red", (*red, *amber)
         if amber:
             return "amber", tuple(amber)
-        return "green", ("nothing of one person was found in the releases",)
+        return "green", ("the attacks found nothing of one person in the releases",)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything for JSON; what was not measured is None or empty."""
@@ -167,7 +169,12 @@ class Audit:
         if self.level0 is not None:
             zero = self.level0
             rows += [
-                (f"places of fewer than {zero.min_users} people", f"{zero.rare_places:,}", "0", ""),
+                (
+                    f"places of fewer than {zero.min_users} people",
+                    f"{zero.rare_places:,}",
+                    "0",
+                    "",
+                ),
                 ("places of one person", f"{zero.places_of_one:,}", "0", ""),
                 ("traces that carry such a place", f"{zero.traces_with_rare_share:.1%}", "0", ""),
                 ("largest part of one user in a place", f"{zero.largest_user_share:.2f}", "", ""),
@@ -185,7 +192,12 @@ class Audit:
             lira = self.lira
             rows += [
                 ("membership AUC", f"{lira.auc:.3f}", f"{lira.null_auc:.3f}", ""),
-                ("membership advantage", f"{lira.advantage:.3f}", f"{lira.null_advantage:.3f}", ""),
+                (
+                    "membership advantage",
+                    f"{lira.advantage:.3f}",
+                    f"{lira.null_advantage:.3f}",
+                    "",
+                ),
                 (
                     "true positives at 1 % false",
                     f"{lira.tpr_at_1_percent:.2%}",
@@ -208,7 +220,9 @@ class Audit:
                 (f"named from {traces}", f"{linked.unknown:.1%}", f"{linked.chance:.1%}", "")
             )
             if linked.known is not None:
-                rows.append(("… with the model", f"{linked.known:.1%}", f"{linked.chance:.1%}", ""))
+                rows.append(
+                    ("… with the model", f"{linked.known:.1%}", f"{linked.chance:.1%}", "")
+                )
         return rows
 
     def __repr__(self) -> str:

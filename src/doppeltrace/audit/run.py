@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from doppeltrace.audit.canaries import Canary, plant
-from doppeltrace.audit.epsilon import tested_epsilon
+from doppeltrace.audit.epsilon import judged_epsilon
 from doppeltrace.audit.level0 import MIN_USERS, Level0, level0
 from doppeltrace.audit.linked import LINKED, LinkedNaming, linked_naming
 from doppeltrace.audit.lira import Lira, lira
@@ -87,7 +87,8 @@ def audit(
     notes = []
     if pool.n_users < train.n_users:
         notes.append(f"{pool.n_users:,} of {train.n_users:,} users took part, drawn at random")
-    zero, linked = None, ()
+    zero: Level0 | None = None
+    linked: tuple[LinkedNaming, ...] = ()
     if 0 in levels or 3 in levels:
         zero, linked, said = _whole(
             pool, process, levels, traces_per_user, seed, min_users, derived, callback
@@ -172,7 +173,7 @@ def _canaries(planted: list[Canary], outcome: Outcome) -> dict[str, CanaryResult
         these = [number for number, canary in enumerate(planted) if canary.kind == kind]
         counts, coin = outcome.counts[:, these], outcome.coin[:, these]
         shown = outcome.shown[:, these]
-        epsilon, tpr, fpr = tested_epsilon(counts, coin)
+        epsilon, tpr, fpr = judged_epsilon(counts, coin)
         found[kind] = CanaryResult(
             shown_in=_mean(shown[coin] > 0),
             shown_out=_mean(shown[~coin] > 0),

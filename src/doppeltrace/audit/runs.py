@@ -135,6 +135,16 @@ def at_places(traces: Traces, found: Published) -> Traces:
     )
 
 
+def kept_seed(folder: Path) -> int | None:
+    """Return the seed of the audit whose runs are in a folder, None if there are none."""
+    try:
+        return int(json.loads((folder / MARKER).read_text(encoding="utf-8"))["seed"])
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{folder / MARKER} cannot be read: choose another folder") from error
+
+
 @dataclass(frozen=True)
 class _Kept:
     """Finished runs in a folder that only its owner may read."""
@@ -212,8 +222,15 @@ def _compare(folder: Path, kept: str, wanted: str) -> None:
 def _hash(traces: Traces) -> str:
     """Return a fingerprint of the events; internal, like the runs."""
     digest = hashlib.sha256()
-    for column in (traces.offsets, traces.location, traces.instant, traces.clock.slot_of):
-        digest.update(np.ascontiguousarray(column).tobytes())
-    for column in (traces.places.lat, traces.places.lng):
+    places, clock = traces.places, traces.clock
+    columns: tuple[NDArray[Any], ...] = (
+        traces.offsets,
+        traces.location,
+        traces.instant,
+        clock.slot_of,
+        places.lat,
+        places.lng,
+    )
+    for column in columns:
         digest.update(np.ascontiguousarray(column).tobytes())
     return digest.hexdigest()

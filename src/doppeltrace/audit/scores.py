@@ -101,7 +101,7 @@ def score_candidates(candidates: Candidates, released: SyntheticTraces) -> NDArr
     shown = released.as_traces()
 
     def total(of: NDArray[np.int64], value: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.bincount(of, value, minlength=n_users)
+        return np.bincount(of, value, minlength=n_users).astype(np.float64)
 
     best = _closest(candidates, released)
     out[:, 0], out[:, 1] = best.max(axis=1), best.mean(axis=1)
@@ -168,7 +168,7 @@ def _share_by_time(
         count_near = look_up(near * n_places + traces.location, cell, count)
         events = events + weight * inside * count_near
         everybody = everybody + weight * inside * at_time[near]
-    return events / everybody
+    return np.asarray(events / everybody)
 
 
 def _different(
