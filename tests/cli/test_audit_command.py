@@ -3,12 +3,14 @@
 import json
 import stat
 
+from doppeltrace.audit import run as room
+
 SMALL = ("--runs", 4, "--k", 4, "--seed", 1, "--threads", 1)
 
 
 def test_a_leaky_model_is_red_and_exits_with_3(run, table, tmp_path):
     out = tmp_path / "audit"
-    done = run("audit", table, "--model", "copycat", "--bare", "--out", out, *SMALL)
+    done = run("audit", table, "--model", "training", "--bare", "--out", out, *SMALL)
     assert done.exit_code == 3, done.output
     assert "do not publish" in done.output
     assert [path.name for path in out.iterdir()] == ["audit.json"]  # the runs are gone
@@ -35,8 +37,6 @@ def test_a_folder_with_something_else_is_refused(run, table, tmp_path):
 
 def test_resume_takes_the_seed_of_the_stopped_audit(run, table, tmp_path, monkeypatch):
     out, options = tmp_path / "audit", ("--model", "uniform", "--runs", 4, "--k", 4)
-    from doppeltrace.audit import run as room
-
     def stopped(*args):
         raise KeyboardInterrupt
 

@@ -20,6 +20,7 @@ from doppeltrace.cli.reading import Reading, takes_reading_options
 from doppeltrace.errors import OutputError
 from doppeltrace.files import atomic_file, check_file
 from doppeltrace.io.dataset import Dataset
+from doppeltrace.pipeline.synthesis import DEFAULT_MODEL
 from doppeltrace.streams import fresh_seed
 from doppeltrace.traces import Traces
 
@@ -30,7 +31,7 @@ FILE, RUNS = "audit.json", "runs"
 def audit(
     input: options.Input,
     reading: Reading,
-    model: options.Model = options.DEFAULT_MODEL,
+    model: options.Model = DEFAULT_MODEL,
     runs: Annotated[
         int,
         typer.Option(help="Trainings on copies of the input; fewer than 64 prove little."),
