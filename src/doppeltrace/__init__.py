@@ -40,6 +40,7 @@ from doppeltrace.release.exports import (
     to_scikit_mobility,
     to_trackintel,
 )
+from doppeltrace.synthesizers.crowd import Crowd
 from doppeltrace.synthesizers.doppel import Doppel
 from doppeltrace.synthesizers.frozen import Frozen
 from doppeltrace.synthesizers.independent import Independent
@@ -59,6 +60,7 @@ __all__ = [
     "City",
     "Clock",
     "Comparison",
+    "Crowd",
     "Dataset",
     "Deniability",
     "Doppel",

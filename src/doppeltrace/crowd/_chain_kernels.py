@@ -50,7 +50,9 @@ def across_groups(values, between, sector, out, backwards, first, last):
 
 
 @njit(cache=True, nogil=True)
-def backward_near(start, place, sector, weight, ahead, group, out_factor, groups, back, first, last):
+def backward_near(
+    start, place, sector, weight, ahead, group, out_factor, groups, back, first, last
+):
     """back[h, x] = Σ_b R(x, b) ahead[h, b] over moves of heading h, near and by groups."""
     n_headings, _, n_kinds = back.shape
     for x in range(first, last):
@@ -117,11 +119,13 @@ def walk(chain, kind, state, trace, work):
     """Draw one trace of this kind of people into `trace` (T,), exactly.
 
     chain : (begin, hold, alpha, turn, start, place, sector, weight, group, out_factor, in_factor,
-        between, group_sector, members, member_start, ahead, group_ahead, far_ahead); see `chain.Sampler`.
+        between, group_sector, members, member_start, ahead, group_ahead, far_ahead); see
+        `sampler.Sampler`.
     work : (≥ most near moves of a place + 1, ≥ X) float64 scratch.
     """
     (begin, hold, alpha, turn, start, place, sector, weight, group, out_factor, in_factor,
-     between, group_sector, members, member_start, ahead, group_ahead, far_ahead) = chain  # fmt: skip
+     between, group_sector, members, member_start, ahead, group_ahead,
+     far_ahead) = chain  # fmt: skip
     n_instants, _, n_motions, n_places = ahead.shape
     n_groups = between.shape[0]
     target = uniform(state) * begin[kind, n_motions * n_places - 1]

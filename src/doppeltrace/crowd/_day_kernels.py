@@ -5,7 +5,6 @@ Real and synthetic days go through the same function, so both are measured alike
 
 import math
 
-import numpy as np
 from numba import njit
 
 DISTINCT, MOVES, RADIUS, TOP, LONGEST, RETURN, LONG_STAYS = range(7)

@@ -88,7 +88,9 @@ def _targets(
         estimate = shrink(value[low:high], own[low:high] * users, sigma, 1.0)
         estimate = np.where(own[low:high] > 0, estimate, 0.0)
         wanted[low:high] = estimate / max(estimate.sum(), 1e-12)
-    users = max(np.mean([value[a:b].sum() for a, b in zip(OFFSETS, OFFSETS[1:], strict=False)]), 1.0)
+    users = max(
+        np.mean([value[a:b].sum() for a, b in zip(OFFSETS, OFFSETS[1:], strict=False)]), 1.0
+    )
     chains = (dwells * even[..., None]).sum(axis=(0, 1))
     stays, stay_sigma = tables["lengths of stay"]
     return wanted, shrink(stays, chains * users, stay_sigma, 1.0) / users

@@ -35,9 +35,7 @@ def delta_of(rho: float, epsilon: float) -> float:
     def log_delta(log_excess: float) -> float:
         excess = math.exp(log_excess)  # α − 1
         alpha = 1.0 + excess
-        return (
-            excess * (alpha * rho - epsilon) + alpha * math.log1p(-1 / alpha) - math.log(excess)
-        )
+        return excess * (alpha * rho - epsilon) + alpha * math.log1p(-1 / alpha) - math.log(excess)
 
     best = minimize_scalar(log_delta, bounds=(-15, 15), method="bounded", options={"xatol": 1e-10})
     return float(min(1.0, math.exp(best.fun)))

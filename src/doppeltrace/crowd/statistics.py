@@ -144,8 +144,7 @@ def layout(public: PublicInputs, style: Style, clips: Clips) -> list[Table]:
     names = [name for name in SHARES[style] if name.startswith("visits")]
     sizes = [int(level.max()) + 1 for level in public.levels] + [n_places]
     found = [
-        Table(name, (n_slots, size), clips.visits)
-        for name, size in zip(names, sizes, strict=True)
+        Table(name, (n_slots, size), clips.visits) for name, size in zip(names, sizes, strict=True)
     ]
     found += [
         Table("flows", (fine, fine), clips.moves),
@@ -184,7 +183,9 @@ def tables(
 ) -> tuple[Integers, Integers]:
     """Return the sums of the second pass in units of 1 / GRID, and users per cell if `heads`."""
     found = layout(public, style, clips)
-    base = dict(zip((t.name for t in found), np.cumsum([0] + [t.size for t in found]), strict=False))
+    base = dict(
+        zip((t.name for t in found), np.cumsum([0] + [t.size for t in found]), strict=False)
+    )
     size = sum(t.size for t in found)
     offsets, location, instant, slot = _columns(traces)
     levels = np.stack([*public.levels, np.arange(public.n_places)])
