@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from doppeltrace.release.exports import to_pandas as to_pandas
     from doppeltrace.release.exports import to_scikit_mobility as to_scikit_mobility
     from doppeltrace.release.exports import to_trackintel as to_trackintel
+    from doppeltrace.synthesizers.crowd import Crowd as Crowd
     from doppeltrace.synthesizers.doppel import Doppel as Doppel
     from doppeltrace.synthesizers.frozen import Frozen as Frozen
     from doppeltrace.synthesizers.independent import Independent as Independent
@@ -123,6 +124,7 @@ _NAMES = {
         "to_scikit_mobility",
         "to_trackintel",
     ),
+    "synthesizers.crowd": ("Crowd",),
     "synthesizers.doppel": ("Doppel",),
     "synthesizers.frozen": ("Frozen",),
     "synthesizers.independent": ("Independent",),

@@ -37,6 +37,7 @@ def test_a_folder_with_something_else_is_refused(run, table, tmp_path):
 
 def test_resume_takes_the_seed_of_the_stopped_audit(run, table, tmp_path, monkeypatch):
     out, options = tmp_path / "audit", ("--model", "uniform", "--runs", 4, "--k", 4)
+
     def stopped(*args):
         raise KeyboardInterrupt
 
