@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -80,7 +82,8 @@ def evaluate(
 
     Knows releases of ours and the files of the published tools. A release
     names no owners, so re-identification is left out for it. Give the same
-    reading options as to `synthesize`, --split among them.
+    reading options as to `synthesize`, --split among them: who was held out
+    is known from the run's folder, as long as its manifest is there.
 
     For example:
 
@@ -94,7 +97,7 @@ def evaluate(
         check_file(json_file)
     reporter = Reporter()
     with reporter.phase("reading"):
-        dataset = reading.read_split(data)
+        dataset = reading.read_split(data, _seed_of_run(synthetic))
         assert dataset.test is not None
         file = released_file(synthetic) if synthetic.is_dir() else synthetic
         traces = read_synthetic(file, like=dataset.train)
@@ -106,3 +109,13 @@ def evaluate(
     if json_file is not None:
         with atomic_file(json_file) as partial:
             partial.write_text(card.to_json() + "\n", encoding="utf-8")
+
+
+def _seed_of_run(synthetic: Path) -> int | None:
+    """Return the seed of the run that a file or folder belongs to, None if it is not known."""
+    for folder in (synthetic, *synthetic.absolute().parents[:2]):
+        for name in ("manifest.json", "internal/manifest.json"):
+            with suppress(OSError, ValueError):
+                seed = json.loads((folder / name).read_text(encoding="utf-8")).get("seed")
+                return seed if isinstance(seed, int) else None
+    return None
