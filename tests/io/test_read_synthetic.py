@@ -113,7 +113,7 @@ def test_a_clock_that_repeats_may_begin_on_another_day(tmp_path):
     synthetic = dt.read_synthetic(tmp_path / "traces.csv", like=make_like(cycle=24))
     np.testing.assert_array_equal(synthetic.locations, [[0, 1, 2, 0, 1]])
     with pytest.raises(
-        InputError, match=r"no instant of the clock of like=.*and 4 more such rows"
+        InputError, match=r"an instant of the clock of like=.*and 4 more such rows"
     ):
         dt.read_synthetic(tmp_path / "traces.csv", like=make_like())
 
