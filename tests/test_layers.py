@@ -18,8 +18,9 @@ LAYERS = (
     # what every room speaks
     ("errors", "display", "plain", "progress"),
     ("guarantee", "arguments", "files", "accounting"),
-    ("engine", "_stream_kernels"),
-    ("streams", "traces"),
+    ("engine",),
+    ("_stream_kernels", "traces"),
+    ("streams",),
     # data: in, safe, and simulated
     ("discretize", "cities", "_tensor_kernels"),
     ("io", "safeguards", "tensors"),

@@ -65,6 +65,14 @@ def synthesize(
     iterations: Annotated[
         int | None, typer.Option(help="Training iterations.", rich_help_panel=MODEL)
     ] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            help="crowd: ε of its differential privacy (1).",
+            rich_help_panel=MODEL,
+            show_default=False,
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -145,9 +153,14 @@ def synthesize(
         typer.Option(help="Randomized test: the noise has scale 1/ε₀.", rich_help_panel=TEST),
     ] = 1.0,
     delta: Annotated[
-        float,
-        typer.Option(help="Randomized test: the δ at which ε is stated.", rich_help_panel=TEST),
-    ] = 1e-3,
+        float | None,
+        typer.Option(
+            help="δ of the privacy of crowd (1e-6), or at which the randomized test states ε "
+            "(1e-3).",
+            rich_help_panel=TEST,
+            show_default=False,
+        ),
+    ] = None,
     no_test: Annotated[
         bool,
         typer.Option(
@@ -240,8 +253,8 @@ def synthesize(
     chosen, warning = seeds.choose_seed(seed, seed_file)
     synthesizer = build_model(
         model,
-        {"alpha": alpha, "factors": factors, "iterations": iterations, "seed": chosen,
-         "threads": threads},
+        {"alpha": alpha, "factors": factors, "iterations": iterations, "epsilon": epsilon,
+         "delta": None if randomized_test else delta, "seed": chosen, "threads": threads},
         settings,
     )  # fmt: skip
     if no_test and k is not None:
@@ -275,7 +288,7 @@ def synthesize(
         eta=eta,
         verifiers=verifiers,
         epsilon0=epsilon0 if randomized_test else None,
-        delta=delta,
+        delta=1e-3 if delta is None else delta,
         count_all=count_all,
         seed=chosen,
         out=out,

@@ -65,14 +65,9 @@ class BatchSynthesis:
         """Return all traces, in order of users if they have owners, and what their test said."""
         made = self._for_every_user if self.settings.n_traces is None else self._in_all
         synthetic, plausible = made()
-        if self.k is None:
+        if self.settings.k is None:
             return TestedTraces(synthetic, np.ones(len(synthetic), dtype=np.bool_))
-        return TestedTraces(synthetic, plausible >= self.k, plausible)
-
-    @property
-    def k(self) -> int | None:
-        """Of the test, or None if there is none."""
-        return self.settings.k if self.model.testable else None
+        return TestedTraces(synthetic, plausible >= self.settings.k, plausible)
 
     def _in_all(self) -> tuple[SyntheticTraces, NDArray[np.int64]]:
         """Return so many traces in all, in one batch, and how many users are plausible."""
@@ -132,7 +127,7 @@ class BatchSynthesis:
             counted=None if kept is None else kept.counted,
             keep=lambda counted: self._keep(first, last, synthetic, counted, self._kept_at),
         )
-        if self.k is not None:
+        if self.settings.k is not None:
             done = Counting(  # no verifier is left, so the likelihoods are not needed again
                 np.zeros(len(synthetic)), plausible, self.model.n_users
             )
@@ -146,13 +141,13 @@ class BatchSynthesis:
         keep: Callable[[Counting], None] = forget,
     ) -> NDArray[np.int64]:
         """Return (n_traces,) how many users are plausible for each; (0,) without a test."""
-        if self.k is None:
+        if self.settings.k is None:
             return np.zeros(0, np.int64)
         with self.monitor.phase("deniability test", part=True):
             return deterministic.deniability_test(
                 self.model,
                 synthetic,
-                k=self.k,
+                k=self.settings.k,
                 eta=self.settings.eta,
                 verifiers=self.settings.verifiers,
                 seed=self.settings.seed,

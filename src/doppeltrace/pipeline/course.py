@@ -28,7 +28,7 @@ from doppeltrace.pipeline.manifest import (
     SamplingRecord,
     TestRecord,
 )
-from doppeltrace.pipeline.protection import check_release, protect_input
+from doppeltrace.pipeline.protection import ProtectedInput, check_release, protect_input
 from doppeltrace.pipeline.run import Run
 from doppeltrace.pipeline.settings import RunSettings
 from doppeltrace.pipeline.source import Source
@@ -41,7 +41,6 @@ from doppeltrace.report.internal.findings import collect_findings
 from doppeltrace.report.internal.verdict import judge
 from doppeltrace.report.public import datasheet
 from doppeltrace.report.public.publication import Method
-from doppeltrace.safeguards.protect import Protected
 from doppeltrace.synthesizers import Synthesizer
 from doppeltrace.synthesizers.model_file import fingerprint
 from doppeltrace.traces import Traces
@@ -62,20 +61,20 @@ class Course:
     def perform(self, train: Traces, test: Traces | None = None) -> Run:
         """Do everything."""
         identity = self._identity(train)
-        given = protect_input(train, test, self.settings, self.monitor)
+        given = protect_input(train, test, self.model, self.settings, self.monitor)
         self.settings.check_against(given.fitted)
         self.estimate = announce(self.model, given.fitted, self.settings, self.monitor)
         with self._kept_while_unfinished(identity):
             return self._perform(given)
 
-    def _perform(self, given: Protected) -> Run:
+    def _perform(self, given: ProtectedInput) -> Run:
         settings, monitor, train, test = self.settings, self.monitor, given.train, given.test
         with monitor.phase("kernels", note="compiled on the first run, then kept on the disk"):
             self._warm_up(train, test)
         with monitor.phase("training"):
             self._fit(given.fitted)
         made = self._make()
-        shown = check_release(train, made.leaving, settings, monitor)
+        shown = check_release(train, made.leaving, self.model, settings, monitor)
         score = None
         if test is not None and made.passed.any():
             with monitor.phase("evaluation"):
@@ -197,7 +196,7 @@ class Course:
 
     def _release(
         self,
-        given: Protected,
+        given: ProtectedInput,
         made: TestedTraces,
         score: Scorecard | None,
         shown: Level0,
@@ -250,7 +249,7 @@ class Course:
 
     def _manifest(
         self,
-        given: Protected,
+        given: ProtectedInput,
         made: TestedTraces,
         score: Scorecard | None,
         shown: Level0,
@@ -266,7 +265,7 @@ class Course:
             deniability=TestRecord.of(settings, made.privacy),
             publication=settings.publication,
             input=InputRecord.of(self.source, given.train),
-            safeguards=given.to_dict(),
+            safeguards=given.record,
             public_safeguards=given.public_words,
             level0=shown.to_dict(),
             allow_rare_places=settings.allow_rare_places,

@@ -15,7 +15,7 @@ def guarantee_of(
     if model.guarantee is not None:
         return model.guarantee
     k, eta, vacuous = settings.k, settings.eta, model.same_for_all_users
-    if k is None or not model.testable:
+    if k is None:
         return Guarantee.none("The traces were released without a deniability test.")
     if privacy is None or settings.epsilon0 is None:
         return Guarantee.deniability(k, eta, settings.verifiers, vacuous=vacuous)

@@ -144,7 +144,7 @@ class RunSettings:
             "model",
         )
         require(
-            self.k is None or model.testable or not model.has_owners,
+            self.k is None or model.testable,
             f"model={model.name} has no likelihood to test: choose another model, or release "
             "without the test (k=None)",
             "model",

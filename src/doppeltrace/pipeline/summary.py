@@ -9,12 +9,12 @@ from doppeltrace.pipeline.batches import TestedTraces
 from doppeltrace.pipeline.estimate import peak_memory_mb
 from doppeltrace.pipeline.guarantees import guarantee_of
 from doppeltrace.pipeline.manifest import SamplingRecord
+from doppeltrace.pipeline.protection import ProtectedInput
 from doppeltrace.pipeline.settings import RunSettings
 from doppeltrace.pipeline.source import Source
 from doppeltrace.plain import plain
 from doppeltrace.progress import readable_time
 from doppeltrace.report.internal.run_summary import RunSummary
-from doppeltrace.safeguards.protect import Protected
 from doppeltrace.synthesizers import Synthesizer
 
 
@@ -22,7 +22,7 @@ def summarize(
     settings: RunSettings,
     model: Synthesizer,
     source: Source,
-    given: Protected,
+    given: ProtectedInput,
     made: TestedTraces,
     seconds: Mapping[str, float],
 ) -> RunSummary:
@@ -43,7 +43,7 @@ def summarize(
         released=int(made.passed.sum()),
         guarantee=guarantee_of(model, settings, made.privacy),
         counted_all=settings.count_all or made.privacy is not None,
-        min_users=settings.min_users,
+        min_users=settings.min_users if given.record else None,
         safeguards=given.words,
     )
 

@@ -70,7 +70,8 @@ def synthesize(
     allow_rare_places : release places of few people all the same.
     max_events : events of one user that the model may see; by default ten times the typical
         user's.
-    k, eta : of the deniability test; k=None releases without it.
+    k, eta : of the deniability test; k=None releases without it. Models whose traces belong to
+        no user are not tested: they have a guarantee of their own.
     verifiers : how many users, drawn at random, may vouch for a trace; None means all.
     epsilon0, delta : of the randomized test, which is used if epsilon0 is given.
     count_all : count plausible users beyond k, for the pass rate as a function of k.
@@ -107,7 +108,7 @@ def synthesize(
         min_users=min_users,
         allow_rare_places=allow_rare_places,
         max_events=max_events,
-        k=k,
+        k=k if chosen.has_owners else None,  # a trace of nobody has nothing to deny
         eta=eta,
         verifiers=verifiers,
         epsilon0=epsilon0,
