@@ -42,6 +42,7 @@ from doppeltrace.release.exports import (
 )
 from doppeltrace.synthesizers.crowd import Crowd
 from doppeltrace.synthesizers.doppel import Doppel
+from doppeltrace.synthesizers.dp_baselines import DPIndependent, DPMarkov, DPNGram
 from doppeltrace.synthesizers.frozen import Frozen
 from doppeltrace.synthesizers.independent import Independent
 from doppeltrace.synthesizers.itf import ITF
@@ -61,6 +62,9 @@ __all__ = [
     "Clock",
     "Comparison",
     "Crowd",
+    "DPIndependent",
+    "DPMarkov",
+    "DPNGram",
     "Dataset",
     "Deniability",
     "Doppel",
