@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from doppeltrace.crowd._day_kernels import OFFSETS
+from doppeltrace.crowd.population import add_columns
 from doppeltrace.crowd.public import PublicInputs
 from doppeltrace.crowd.sampler import DayFactors, Presence, Sampler
-from doppeltrace.crowd.shrink import shrink
+from doppeltrace.crowd.shrink import correction, shrink
 from doppeltrace.crowd.statistics import Noisy, radius_scale
 
 Wide = NDArray[np.float64]
@@ -27,7 +28,7 @@ POOL = 4_000
 ROUNDS = 30
 LIMIT = 4.0
 """Largest log factor."""
-_FEW = 4.0  # picks of the pool, too few to tell a share from
+_SAME_PLACE = 0.5  # share of a part of the cycle for which people stay where they are
 
 
 def fit_days(
@@ -64,25 +65,22 @@ def fit_days(
 def _distortion(traces: NDArray[np.int32], pick: Wide, public: PublicInputs) -> Wide:
     """Return (T, X) the population of picked traces relative to that of all.
 
-    By part of the cycle for places, by instant for groups of places: finer is chance.
+    By instant for groups of places, then by part of the cycle for places, each as far as it
+    exceeds the chance of the pool.
     """
     n, n_places = public.n_instants, public.n_places
     part, group = public.part[public.slots], public.levels[-1]
-    rows, picked = traces.reshape(-1, n), pick.ravel()
-    even = np.full(len(picked), 1 / len(picked))
+    rows, picked = traces.reshape(-1, n), pick.ravel() * len(pick)
+    even = np.full(len(picked), len(pick) / len(picked))
     after, before = (
         np.stack([np.bincount(rows[:, t], weight, n_places) for t in range(n)])
         for weight in (picked, even)
     )
-    few = _FEW / POOL
-    ratio = np.empty((n, n_places))
+    ratio = correction(add_columns(after, group), add_columns(before, group), 0.0, 1.0)[:, group]
     for p in np.unique(part):
-        of_part = part == p
-        ratio[of_part] = (after[of_part].mean(axis=0) + few) / (before[of_part].mean(axis=0) + few)
-    before, few_of_group = before * ratio, few * np.bincount(group)
-    for t in range(n):
-        seen, expected = np.bincount(group, after[t]), np.bincount(group, before[t])
-        ratio[t] *= ((seen + few_of_group) / (expected + few_of_group))[group]
+        at = part == p
+        seen, expected = after[at].sum(axis=0), (before * ratio)[at].sum(axis=0)
+        ratio[at] *= correction(seen, expected, 0.0, _SAME_PLACE * at.sum())
     return ratio
 
 
