@@ -91,7 +91,7 @@ def test_two_inputs_that_give_the_same_traces_give_the_same_bytes(run_command, t
         table.write_text("\n".join(rows) + "\n")
         out = tmp_path / f"run {name}"
         run_command("synthesize", table, "--model", "uniform", "--no-test", "--seed", "5550123",
-                    "--max-events", 1000, "--out", out)  # fmt: skip
+                    "--out", out)  # fmt: skip
         page = out / "public/datasheet.html"
         pages.append(page.read_bytes())
         assert page.stat().st_mode == (out / "public/traces.csv").stat().st_mode
