@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import doppeltrace as dt
-from doppeltrace.cli import app
+from doppeltrace.cli.program import app
 from doppeltrace.errors import NotFittedError
 from doppeltrace.synthesizers import MODELS
 from toy_models import TOYS
