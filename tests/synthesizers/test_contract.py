@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import doppeltrace as dt
-from doppeltrace.cli import app
+from doppeltrace.cli.program import app
 from doppeltrace.errors import NotFittedError
 from doppeltrace.synthesizers import MODELS
 from toy_models import TOYS
@@ -414,7 +414,7 @@ def test_a_newcomers_model_is_on_the_command_line(monkeypatch, tmp_path):
     monkeypatch.setitem(MODELS, "favourites", TOYS["favourites"])
     city = dt.simulate_city(users=30, places=12, seed=1).traces
     table, out, kept = tmp_path / "table.csv", tmp_path / "run", tmp_path / "model"
-    city.to_pandas().to_csv(table, index=False)
+    dt.to_pandas(city).to_csv(table, index=False)
     done = CliRunner().invoke(
         app,
         ["synthesize", str(table), "--model", "favourites", "--set", "smoothing=5.0", "--k", "2",
@@ -422,6 +422,7 @@ def test_a_newcomers_model_is_on_the_command_line(monkeypatch, tmp_path):
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     assert "favourites" in next(out.rglob("manifest.json")).read_text()
+    assert "Favourites: a user" in next(out.rglob("datasheet.html")).read_text()
     assert dt.load(kept).smoothing == 5.0
     wrong = CliRunner().invoke(
         app, ["synthesize", str(table), "--model", "favourites", "--set", "smoothing=x",

@@ -111,4 +111,7 @@ def _figures(found: Reidentification | Membership | Copies | None) -> dict[str, 
         return None
     left_out = ("per_replicate", "threshold")
     figures = {name: value for name, value in asdict(found).items() if name not in left_out}
-    return {name: value if math.isfinite(value) else None for name, value in figures.items()}
+    return {
+        name: value if value is not None and math.isfinite(value) else None
+        for name, value in figures.items()
+    }
