@@ -36,6 +36,7 @@ def nyc(root: Path, places: int) -> dt.Dataset:
         folder / "checkins.csv.gz",
         places=folder / "venues.csv",
         top_places=places,
+        rank_by="events",
         bounds=(40.5, -74.28, 41.0, -73.68),
         instant_minutes=60,
         instants_per_slot=2,

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from doppeltrace.audit.result import Audit as Audit
+    from doppeltrace.audit.run import audit as audit
     from doppeltrace.cities import City as City
     from doppeltrace.cities import simulate_city as simulate_city
     from doppeltrace.comparison import Comparison as Comparison
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from doppeltrace.plots import plot_factors as plot_factors
     from doppeltrace.plots import plot_pass_rate as plot_pass_rate
     from doppeltrace.plots import plot_population as plot_population
+    from doppeltrace.plots import plot_summary as plot_summary
     from doppeltrace.plots import plot_times as plot_times
     from doppeltrace.plots import plot_tradeoff as plot_tradeoff
     from doppeltrace.plots import plot_visit_fractions as plot_visit_fractions
@@ -56,6 +59,7 @@ if TYPE_CHECKING:
     from doppeltrace.release.exports import to_pandas as to_pandas
     from doppeltrace.release.exports import to_scikit_mobility as to_scikit_mobility
     from doppeltrace.release.exports import to_trackintel as to_trackintel
+    from doppeltrace.synthesizers.crowd import Crowd as Crowd
     from doppeltrace.synthesizers.doppel import Doppel as Doppel
     from doppeltrace.synthesizers.frozen import Frozen as Frozen
     from doppeltrace.synthesizers.independent import Independent as Independent
@@ -75,6 +79,8 @@ if TYPE_CHECKING:
     from doppeltrace.traces import Traces as Traces
 
 _NAMES = {
+    "audit.result": ("Audit",),
+    "audit.run": ("audit",),
     "cities": ("City", "simulate_city"),
     "comparison": ("Comparison", "compare"),
     "deniability.deterministic": ("Deniability", "deniability_test"),
@@ -106,6 +112,7 @@ _NAMES = {
         "plot_factors",
         "plot_pass_rate",
         "plot_population",
+        "plot_summary",
         "plot_times",
         "plot_tradeoff",
         "plot_visit_fractions",
@@ -117,6 +124,7 @@ _NAMES = {
         "to_scikit_mobility",
         "to_trackintel",
     ),
+    "synthesizers.crowd": ("Crowd",),
     "synthesizers.doppel": ("Doppel",),
     "synthesizers.frozen": ("Frozen",),
     "synthesizers.independent": ("Independent",),
@@ -139,7 +147,19 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """A module in which `report` is the function, also after the room of that name is imported."""
+    """A module in which `audit` and `report` are functions, though rooms have these names too.
+
+    Importing the room sets the attribute of that name, which is ignored here.
+    """
+
+    @property
+    def audit(self) -> Any:
+        """Return `doppeltrace.audit.run.audit`."""
+        return import_module(f"{__name__}.audit.run").audit
+
+    @audit.setter
+    def audit(self, room: ModuleType) -> None:
+        """Ignore the room."""
 
     @property
     def report(self) -> Any:
@@ -148,7 +168,7 @@ class _Package(ModuleType):
 
     @report.setter
     def report(self, room: ModuleType) -> None:
-        """Ignore what the import of `doppeltrace.report` sets."""
+        """Ignore the room."""
 
 
 if not TYPE_CHECKING:  # with a __getattr__, type checkers would believe any name

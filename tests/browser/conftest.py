@@ -14,7 +14,7 @@ import doppeltrace as dt
 from doppeltrace.cli import app
 from doppeltrace.report.internal.files import internal_files
 from doppeltrace.report.internal.findings import collect_findings
-from report_run import UNTESTED, Run, a_summary, deniability
+from report_run import AUDIT, UNTESTED, Run, a_summary, deniability
 
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
@@ -199,6 +199,13 @@ def evil_page(tmp_path_factory):
         }
     )
     return _write(found, tmp_path_factory.mktemp("evil"), run.score)
+
+
+@pytest.fixture(scope="session")
+def audited_page(tmp_path_factory):
+    """A run that was audited at all levels."""
+    run = Run()
+    return _write(run.find(audit=AUDIT), tmp_path_factory.mktemp("audited"), run.score)
 
 
 @pytest.fixture(scope="session")

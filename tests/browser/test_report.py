@@ -256,7 +256,7 @@ def test_it_prints(browser, demo):
     shown = browser.js(
         "return [...document.querySelectorAll('section')].filter((s) => s.offsetHeight > 0).length"
     )
-    assert shown == 8
+    assert shown == 9
     assert browser.js("return document.querySelector('nav').offsetHeight") == 0
     assert browser.js("return document.querySelector('#slot').offsetHeight") == 0
     paper = browser.js("return getComputedStyle(document.body).backgroundColor")

@@ -16,28 +16,28 @@ def rows(browser, selector):
 
 def test_when_people_move(browser, demo):
     browser.open(demo.path)
-    moving = demo.found["moving"]
-    shown = [i for i, share in enumerate(moving["real"]) if share is not None]
-    found = rows(browser, "#moving-table")
+    rates = demo.found["move_rates"]
+    shown = [i for i, share in enumerate(rates["real"]) if share is not None]
+    found = rows(browser, "#move-rates-table")
     assert [name for name, _, _ in found] == [demo.found["slots"][i] for i in shown]
     for (_, *texts), i in zip(found, shown, strict=True):
         for text, kind in zip(texts, ("real", "synthetic"), strict=True):
             share = float(text.removesuffix("%").strip()) / 100
-            assert share == pytest.approx(moving[kind][i], abs=0.0051)
-    heights = [float(h) for (h,) in browser.attributes("#moving-chart rect.bar", "height")]
-    tallest = max(moving["real"][i] for i in shown)
+            assert share == pytest.approx(rates[kind][i], abs=0.0051)
+    heights = [float(h) for (h,) in browser.attributes("#move-rates-chart rect.bar", "height")]
+    tallest = max(rates["real"][i] for i in shown)
     assert [h / max(heights) for h in heights] == pytest.approx(
-        [moving["real"][i] / tallest for i in shown], abs=0.01
+        [rates["real"][i] / tallest for i in shown], abs=0.01
     )
-    verdict = next(row["verdict"] for row in demo.found["losses"] if row["name"] == "moving")
-    assert browser.text("#moving-note").endswith(f"of the real mean: {verdict}.")
+    loss = next(row for row in demo.found["losses"] if row["name"] == "move_rate")
+    assert browser.text("#move-rates-note").endswith(f"percentage points: {loss['verdict']}.")
 
 
 def test_places_with_few_users_are_not_named(browser, nyc_page):
     browser.open(nyc_page.path)
     found = nyc_page.found
     flags = np.unpackbits(
-        np.frombuffer(base64.b64decode(found["population"]["few"]), dtype=np.uint8)
+        np.frombuffer(base64.b64decode(found["population"]["suppressed"]), dtype=np.uint8)
     )
     n = found["places"]["on_map"]
     slot = int(browser.js("return document.getElementById('slot').value"))
@@ -77,7 +77,7 @@ def test_a_map_without_real_flows_says_why(browser, nyc_page, demo):
     assert not any(flow["real"] for flow in flows)  # each of fewer than five users
     assert browser.attributes("#flows-real path", "class") == []
     note = browser.text("#flows-note")
-    assert note.startswith("Drawn are no real flow and the 50 strongest synthetic flows;")
+    assert note.startswith("The maps show no real flow and the 50 strongest synthetic flows;")
     assert "No flow of the real users has enough of them to be drawn." in note
     browser.open(demo.path)
     assert "enough of them" not in browser.text("#flows-note")
@@ -107,3 +107,31 @@ def test_the_answers_stand_on_the_first_screen(browser, demo):
     assert bottom < 650
     links = [href for (href,) in browser.attributes(".short a", "href")]
     assert links == ["#lost", "#clusters", "#made"]
+
+
+def test_the_audits_picture(browser, audited_page):
+    browser.open(audited_page.path)
+    assert browser.complaints() == []
+    canaries = audited_page.found["audit"]["canaries"]
+    names = browser.js(
+        "return [...document.querySelectorAll('#canary-chart .name')].map((e) => e.textContent)"
+    )
+    assert set(names) == set(canaries)
+    dots = browser.attributes("#canary-chart .point", "cx")
+    rings = browser.attributes("#canary-chart .hollow", "cx")
+    for name, (dot,), (ring,) in zip(names, dots, rings, strict=True):
+        shown = canaries[name]
+        assert (float(dot) > float(ring)) == (shown["shown_in"] > shown["shown_out"])
+    ((attack,), (chance,)) = (
+        browser.attributes(f"#lira-chart path.line.{kind}", "d")
+        for kind in ("synthetic", "training")
+    )
+    assert attack != chance and attack[0].count("L") == chance[0].count("L") == 4
+    assert "AUC 0.51" in browser.attributes("#lira-chart svg", "aria-label")[0][0]
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_the_audits_picture_fits(browser, audited_page, width):
+    browser.open(audited_page.path, width=width)
+    assert browser.js("return document.documentElement.scrollWidth") == width
+    assert browser.js(SMALLEST) >= 11.9

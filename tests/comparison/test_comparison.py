@@ -1,6 +1,9 @@
 """`compare`: rows, labels, tables and JSON."""
 
+import io
 import json
+import sys
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +12,6 @@ from rich.console import Console
 import doppeltrace as dt
 from doppeltrace.comparison import paper_grid
 from doppeltrace.comparison.memory import peak_memory
-from doppeltrace.comparison.result import SCORES
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +50,7 @@ def test_scores_are_those_of_evaluate(city, found):
     made = dt.SGD(copied=3).fit(train).sample(3, seed=1)
     score = dt.evaluate(train=train, test=test, synthetic=made, seed=1)
     row = found["SGD copied=3"]
-    for name in SCORES:
-        assert row.score[name] == score[name]
+    assert row.score.to_dict() == score.to_dict()
     assert (
         row.score["reidentification_rate"] > found["SGD copied=0"].score["reidentification_rate"]
     )
@@ -83,16 +84,88 @@ def test_json(found):
     assert "seed" not in first
 
 
-def test_table_and_markdown(found):
-    console = Console(width=200, record=True, quiet=True)
+def test_json_has_the_yardsticks(found):
+    told = json.loads(found.to_json())["yardsticks"]
+    assert list(told) == ["training", "frozen", "independent", "uniform"]
+    assert told["frozen"]["tp_tv"] == found.rows[0].score["tp_tv_frozen"]
+    assert told["training"]["summary_mean"] == 1.0
+
+
+def test_table_fits_80_columns(found):
+    console = Console(width=80, file=io.StringIO())
     console.print(found.to_table())
-    lines = found.to_markdown().splitlines()
-    assert len(lines) == 2 + 5 + 2 + 2
-    assert len({line.count("|") for line in lines[:9]}) == 1
-    assert lines[2].startswith(f"| SGD copied=0 | {found.rows[0].score['tp_tv']:.4f} |")
-    assert lines[7].startswith(
-        f"| Training (exact) | {found.rows[0].score['tp_tv_training']:.4f} |"
+    text = console.file.getvalue()
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= 80
+    assert "…" not in text
+    for piece in ("Training", "Frozen", "Independent", "Uniform", "summary, mean", "100 %"):
+        assert piece in text
+    assert f"{found.rows[0].score['tp_tv']:.3f}" in text
+    assert text.count("TP-TV-Top50") == 2  # nine columns take two blocks
+
+
+def test_markdown_has_a_column_per_model_and_yardstick(found):
+    lines = [x for x in found.to_markdown().splitlines() if x.startswith("|")]
+    assert len({line.replace("\\*", "").count("|") for line in lines}) == 1
+    assert lines[0].count("|") == 2 + 5 + 4
+    assert lines[0].endswith("| nothing | Training | Frozen | Independent | Uniform |")
+    (line,) = (x for x in lines if x.startswith(("| TP-TV |", "| TP-TV \\*")))
+    assert f"| {found.rows[0].score['tp_tv']:.3f} |" in line
+    assert f"| {found.rows[0].score['tp_tv_training']:.3f} |" in line
+    assert any(x.startswith("| pass the test |") for x in lines)
+
+
+def test_frame_and_notebook(found):
+    frame = found.to_pandas()
+    assert list(frame.index[-4:]) == ["Training", "Frozen", "Independent", "Uniform"]
+    assert frame.loc["Training", "summary_mean"] == 1.0
+    assert "<td>TP-TV" in found._repr_html_().replace("<td> ", "<td>")
+    assert "nothing" in repr(found)
+
+
+def test_pass_rate_and_guarantee(city):
+    train, test = city
+    wanted = {
+        "ours": dt.Doppel(iterations=20, seed=1),
+        "nothing": dt.Uniform(),
+        "sglt": dt.SGLT(clusters=8),
+    }
+    rows = dt.compare(train, test, wanted, traces_per_user=2, seed=1, attacks=False, k=3).rows
+    model = dt.Doppel(iterations=20, seed=1).fit(train)
+    made = model.sample(2, seed=1)
+    tested = dt.deniability_test(model, made.select(made.replicate == 0), k=3, eta=1.0, seed=1)
+    assert rows[0].pass_rate == pytest.approx(tested.pass_rate)
+    assert [row.guarantee for row in rows] == ["(3, 1)-PD", "none", "none"]
+    assert rows[1].pass_rate is None and rows[2].pass_rate is None
+
+
+@pytest.mark.parametrize("style", ["dense", "checkins"])
+def test_json_of_ordinary_check_ins(style):
+    """Sparse traces leave figures undefined, which JSON calls null."""
+    train, test = dt.simulate_city(users=60, places=30, seed=1, style=style).split()
+    found = dt.compare(
+        train, test, {"sgd": dt.SGD(), "training": dt.Training()}, traces_per_user=1
     )
+    json.loads(found.to_json(), parse_constant=lambda name: pytest.fail(name))
+
+
+def test_lira_comes_from_the_audit(city, monkeypatch):
+    heard = {}
+
+    def audit(train, model, *, runs, levels, **more):
+        heard.update(runs=runs, levels=levels, model=model.name)
+        return SimpleNamespace(lira=SimpleNamespace(advantage=0.125))
+
+    room = ModuleType("doppeltrace.audit.run")
+    room.audit = audit
+    monkeypatch.setitem(sys.modules, "doppeltrace.audit.run", room)
+    monkeypatch.setitem(sys.modules, "doppeltrace.audit", ModuleType("doppeltrace.audit"))
+    found = dt.compare(*city, {"a": dt.SGD()}, traces_per_user=1, attacks=False, audit_runs=4)
+    assert heard == {"runs": 4, "levels": (1,), "model": "sgd"}
+    assert found["a"].lira_advantage == 0.125
+    assert found.to_dict()["rows"][0]["lira_advantage"] == 0.125
+    panel = dt.plot_summary(found).axes[0]
+    assert panel.get_xlabel() == "LiRA advantage"
+    assert list(panel.lines[0].get_xdata()) == [0.125]
 
 
 def test_same_seed_same_scores(city, found):

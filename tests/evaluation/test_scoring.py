@@ -59,7 +59,8 @@ def test_identical_data_score_zero(draw):
         train=same.as_traces(), test=same.as_traces(), synthetic=same, attacks=False
     )
     assert [m.mean for m in score.measures] == [0.0] * len(score.measures)
-    assert all(m.uniform > 0 for m in score.measures)
+    full = {"events_per_day_emd", "gap_emd"}  # traces without gaps have no others
+    assert all(m.uniform > 0 for m in score.measures if m.name not in full)
     assert score.reidentification is score.membership is score.copies is None
 
 
@@ -216,6 +217,55 @@ def test_published_scores_of_the_baselines(row, published, scored):
 def test_one_file_takes_less_than_five_seconds(people_flow_folder, scored):
     data = dt.read_people_flow(people_flow_folder)
     synthetic = dt.read_synthetic(people_flow_folder / "reference" / f"{FILES[0]}.csv.gz")
-    start = time.perf_counter()
+    start = time.process_time()  # of all threads: other work on the machine does not count
     dt.evaluate(train=data.train, test=data.test, synthetic=synthetic)  # kernels are compiled
-    assert time.perf_counter() - start < 5.0
+    assert time.process_time() - start < 5.0
+
+
+def test_true_groups_are_taken_where_they_are_known():
+    city = dt.simulate_city(users=240, places=60, seed=2)
+    train, test = city.split()
+    made = dt.Training().fit(train).sample()
+    data = {"train": train, "test": test, "synthetic": made, "attacks": False}
+    found, given = dt.evaluate(**data), dt.evaluate(groups=city.cluster[train.users], **data)
+    assert found["group_tv"] != given["group_tv"]
+    assert found["tp_tv"] == given["tp_tv"]
+    with pytest.raises(dt.InputError, match="groups has shape"):
+        dt.evaluate(groups=[1, 2], **data)
+
+
+@pytest.fixture(scope="module", params=["people flow", "New York", "simulated city"])
+def held_out(request) -> dict:
+    if request.param == "simulated city":
+        city = dt.simulate_city(users=1000, seed=0)
+        train, test = city.split()
+        return {"train": train, "test": test, "groups": city.cluster[train.users]}
+    name = {"people flow": "people_flow", "New York": "nyc"}[request.param]
+    data = request.getfixturevalue(name)
+    return {"train": data.train, "test": data.test, "groups": None}
+
+
+@pytest.mark.parametrize("model", [dt.Frozen, dt.Independent])
+def test_trivial_generators_are_worth_nothing(held_out, model):
+    """Fresh draws of the trivial generators, which are not those behind the yardsticks.
+
+    They know the population, where luck can bring them some of the way; not days or flows.
+    """
+    made = model(seed=1).fit(held_out["train"]).sample(4, seed=12345)
+    score = dt.evaluate(synthetic=made, attacks=False, **held_out)
+    told = score.summary
+    assert max(told["movement"], told["days"]) < 0.05
+    assert told["clusters"] < 0.15
+    assert told["worst"] < 0.02
+    for row in ("training", "frozen", "independent"):
+        yardstick = {x for x in score.summary_of(row).values() if x is not None}
+        assert yardstick == ({1.0} if row == "training" else {0.0})
+    assert all(m.why_left_out == score.left_out.get(m.name, "") for m in score.measures)
+
+
+def test_what_a_release_of_the_input_is_worth(people_flow):
+    made = dt.Training().fit(people_flow.train).sample()
+    score = dt.evaluate(
+        train=people_flow.train, test=people_flow.test, synthetic=made, attacks=False
+    )
+    assert {x for x in score.summary.values() if x is not None} == {1.0}

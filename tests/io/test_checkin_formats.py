@@ -111,7 +111,7 @@ def test_gowalla(tmp_path):
     assert (data.validation.rows_read, data.validation.rows_kept) == (8, 3)
     assert dropped(data) == {
         "blank, or not its 5 fields": (2, (4, 8)),
-        "coordinates are no degrees": (1, (6,)),
+        "coordinates are not degrees": (1, (6,)),
         "at 0° N 0° E: position unknown": (1, (5,)),
         "time is not like 2010-10-19T23:55:27Z, from 1990 to 2099": (1, (7,)),
     }

@@ -52,7 +52,7 @@ def test_majority_and_stay(folder):
         "outside the bounds": (1, ()),
         "merged into one event per instant (majority)": (2, ()),
         "blank, or not its 7 fields": (1, (11,)),
-        "coordinates are no degrees": (1, (8,)),
+        "coordinates are not degrees": (1, (8,)),
         "time is not like 2008-10-23,02:53:04, from 1990 to 2099": (1, (9,)),
     }
     assert "001/Trajectory/c.plt" in str(data.validation)

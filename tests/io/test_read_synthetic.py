@@ -113,7 +113,7 @@ def test_a_clock_that_repeats_may_begin_on_another_day(tmp_path):
     synthetic = dt.read_synthetic(tmp_path / "traces.csv", like=make_like(cycle=24))
     np.testing.assert_array_equal(synthetic.locations, [[0, 1, 2, 0, 1]])
     with pytest.raises(
-        InputError, match=r"no instant of the clock of like=.*and 4 more such rows"
+        InputError, match=r"an instant of the clock of like=.*and 4 more such rows"
     ):
         dt.read_synthetic(tmp_path / "traces.csv", like=make_like())
 
@@ -122,9 +122,9 @@ def test_a_clock_that_repeats_may_begin_on_another_day(tmp_path):
     ("row", "message"),
     [
         ("1,0,2020-01-01T09:00:00,0,0,z", "row 3: location 'z' is not among the places"),
-        ("1,0,2020-01-01T09:10:00,0,0,a", "row 3: datetime .* is no instant of the clock"),
-        ("1,0,2020-01-01T13:00:00,0,0,a", "row 3: datetime .* is no instant of the clock"),
-        ("1,0,2020-01-01T08:00:00,0,0,a", "row 3: datetime .* is no instant of the clock"),
+        ("1,0,2020-01-01T09:10:00,0,0,a", "row 3: datetime .* is not an instant of the clock"),
+        ("1,0,2020-01-01T13:00:00,0,0,a", "row 3: datetime .* is not an instant of the clock"),
+        ("1,0,2020-01-01T08:00:00,0,0,a", "row 3: datetime .* is not an instant of the clock"),
         ("1,0,morning,0,0,a", "row 3: datetime 'morning' is not a local time"),
         ("0,0,2020-01-01T09:00:00,2,5,b", "row 3: uid '0' has a second event"),
         ("1,0,2020-01-01T09:00:00,2,4,b", "row 3: lng '4' is not where like= has this place"),

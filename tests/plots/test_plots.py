@@ -164,6 +164,16 @@ def test_tradeoff(comparison):
     assert (panel.get_xlabel(), panel.get_ylabel()) == ("re-identification rate", "TP-TV")
 
 
+def test_summary_against_membership(comparison):
+    figure = dt.plot_summary(comparison)
+    mean, worst = figure.axes[:2]
+    x = [row.score["membership_advantage"] for row in comparison.rows]
+    y = [row.score.summary["mean"] for row in comparison.rows]
+    assert (list(mean.lines[0].get_xdata()), list(mean.lines[0].get_ydata())) == (x[:2], y[:2])
+    assert mean.get_xlabel() == "membership advantage"
+    assert worst.get_ylabel() == "summary, worst group"
+
+
 def test_tradeoff_needs_the_attacks(city):
     rows = dt.compare(*city, {"a": dt.SGD()}, traces_per_user=1, attacks=False)
     with pytest.raises(dt.SettingsError, match="attacks"):

@@ -13,7 +13,16 @@ from doppeltrace.errors import NotFittedError
 from doppeltrace.synthesizers import MODELS
 from toy_models import TOYS
 
-SMALL = {"factors": 1, "iterations": 3, "zeros": 4, "clusters": 2, "copied": 1}
+SMALL = {
+    "factors": 1,
+    "iterations": 3,
+    "zeros": 4,
+    "clusters": 2,
+    "copied": 1,
+    "epsilon": None,
+    "gaps": False,
+    "candidates": 2,
+}  # noise never comes from a seed
 """Settings that make a model quick; each takes those it knows."""
 
 DETERMINISTIC = {"training"}

@@ -118,3 +118,19 @@ def test_published_figures(people_flow, people_flow_folder, copied):
     }
     for name, tolerance in within.items():
         assert abs(score[name] - float(published[name])) < tolerance, name
+
+
+def test_shorter_traces_copy_the_same_day():
+    """Two days of data: the fuller one is copied, however many of its events a trace has."""
+    clock = dt.Clock.regular(instant_minutes=360)
+    places = dt.Places(np.arange(4), np.linspace(35, 36, 4), np.linspace(139, 140, 4))
+    # day 0: one event at instant 0; day 1: events at instants 5, 6 and 7, none at its first
+    traces = dt.Traces.from_events(
+        [0, 0, 0, 0], [3, 1, 2, 1], [0, 5, 6, 7], places=places, clock=clock
+    )
+    model = dt.SGD(copied=3, seed=1).fit(traces)
+    for length in (2, 3, 4):
+        made = model.sample(5, length=length, seed=2).locations
+        np.testing.assert_array_equal(made[:, 1:3], np.tile([1, 2], (5, 1))[:, : length - 1])
+    beyond = dt.SGD(copied=10**9, seed=1).fit(traces).sample(2, length=9, seed=2)
+    np.testing.assert_array_equal(beyond.locations[:, 0], [3, 3])  # all data from day 0 on

@@ -1,5 +1,6 @@
 """Properties of all scores together."""
 
+import dataclasses
 import datetime
 import tracemalloc
 
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import doppeltrace as dt
-from doppeltrace.utility import Summary, compare, score_traces
+from doppeltrace.utility import METRICS, Grouping, Summary, compare, score_traces
 from doppeltrace.utility import summary as module
 
 N_PLACES, HOURS = 7, 12
@@ -65,20 +66,42 @@ def test_order_of_rows_does_not_matter(seed):
 def test_identical_data_score_zero_and_others_do_not(seed):
     rows = random_rows(seed, 10)
     traces = synthetic(rows).as_traces()
-    assert set(score_traces(traces, traces).values()) == {0.0}
+    assert score_traces(traces, traces) == dict.fromkeys(METRICS, 0.0)
     moved = synthetic(np.where(rows >= 0, (rows + 1) % N_PLACES, -1)).as_traces()
     assert score_traces(traces, moved)["tp_tv"] > 0
 
 
 def test_chunks_add_up(monkeypatch):
     traces = synthetic(random_rows(5, 23))
-    whole = Summary.of(traces)
+    grouping = Grouping.find(traces.as_traces())
+    whole = Summary.of(traces, grouping)
     monkeypatch.setattr(module, "CHUNK", 4)
-    for parts in (Summary.of(traces), Summary.of(traces.as_traces())):
-        for name in ("slots", "columns", "rows", "fractions"):
-            np.testing.assert_array_equal(getattr(whole, name), getattr(parts, name))
-        for name, histogram in whole.mobility.items():
-            np.testing.assert_array_equal(histogram, parts.mobility[name])
+    for parts in (Summary.of(traces, grouping), Summary.of(traces.as_traces(), grouping)):
+        assert_same(whole, parts)
+
+
+def assert_same(one, two):
+    for field in dataclasses.fields(Summary):
+        a, b = getattr(one, field.name), getattr(two, field.name)
+        if field.name in ("mobility", "shares"):
+            for name, counts in a.items():
+                length = max(len(counts), len(b[name]))
+                np.testing.assert_array_equal(padded(counts, length), padded(b[name], length))
+        elif field.name not in ("places", "clock"):
+            np.testing.assert_array_equal(a, b)
+
+
+def padded(counts, length):
+    return np.pad(counts, (0, length - len(counts)))
+
+
+def test_what_was_added_can_be_taken_away():
+    traces = synthetic(random_rows(7, 30)).as_traces()
+    grouping = Grouping.find(traces)
+    first, second = (
+        Summary.of(traces.select(np.arange(*ends)), grouping) for ends in ((0, 12), (12, 30))
+    )
+    assert_same(Summary.of(traces, grouping) - second, first)
 
 
 def test_uniform_samples_approach_the_exact_uniform():

@@ -40,3 +40,24 @@ def test_emd_agrees_with_scipy():
     p, q = tm.band_distributions(a, band), tm.band_distributions(b, band)
     expected = np.mean([wasserstein_distance(cells, cells, *w) for w in zip(p, q, strict=True)])
     assert tm.tm_emd(a, b, band) == pytest.approx(expected)
+
+
+def test_visited_rows_by_hand(test_traces, other_traces):
+    """Weights 3, 3 and 1; nobody leaves place 3 in the others, so all their moves stand for it."""
+    columns, rows = (
+        tm.tm_emd_visited(a, b)
+        for a, b in zip(tm.band_counts(test_traces), tm.band_counts(other_traces), strict=True)
+    )
+    assert columns == pytest.approx((3 * 5 / 12 + 3 * 1 / 3 + 14 / 9) / 7)
+    assert rows == pytest.approx(2 / 7)
+
+
+def test_visited_rows_do_not_favour_standing_still(made):
+    """The paper's metric gives rows nobody leaves to staying; this one asks where people went."""
+    moving = made([0, 1, 0, 1], [1, 0, 1, 0])
+    still = made([0, 0, 0, 0], [1, 1, 1, 1])
+    counts = [tm.band_counts(t)[0] for t in (moving, still)]
+    column = moving.places.grid_cells(tm.CELLS)[0]
+    assert tm.tm_emd(*counts, column) == pytest.approx(0.5)
+    assert tm.tm_emd_visited(*counts) == pytest.approx(1.0)
+    assert np.isnan(tm.tm_emd_visited(counts[0], 0 * counts[1]))

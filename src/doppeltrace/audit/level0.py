@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from doppeltrace.audit.lookup import look_up
 from doppeltrace.errors import InputError, require
 from doppeltrace.traces import SyntheticTraces, Traces
 
@@ -86,12 +87,12 @@ def level0(
     shown = np.zeros(n_places, dtype=np.bool_)
     shown[locations[locations >= 0]] = True
     rare = users < min_users
-    carries = np.append(rare, False)[locations].any(axis=1)  # −1 is the last entry: no event
+    carries = np.any(np.append(rare, False)[locations], axis=1)  # −1, no event: the last entry
 
     pair, step = _moves(locations, train)
     known, makers = _users_of_moves(train)
     made = np.unique(pair)
-    count, of_step = _look_up(made, known, makers), _look_up(pair, known, makers)
+    count, of_step = look_up(made, known, makers), look_up(pair, known, makers)
     carries_move = np.zeros(len(locations), dtype=np.bool_)
     carries_move[step[(of_step > 0) & (of_step < min_users)]] = True
     return Level0(
@@ -152,15 +153,5 @@ def _moves(
     return origin[trace, at].astype(np.int64) * len(train.places) + destination[trace, at], trace
 
 
-def _look_up(
-    wanted: NDArray[np.int64], known: NDArray[np.int64], value: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return the value of each wanted key, 0 where it is not among the sorted known ones."""
-    if len(known) == 0:
-        return np.zeros(len(wanted), dtype=np.int64)
-    position = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-    return np.where(known[position] == wanted, value[position], 0)
-
-
 def _mean(flags: NDArray[np.bool_]) -> float:
-    return float(flags.mean()) if len(flags) else 0.0
+    return float(np.mean(flags)) if len(flags) else 0.0

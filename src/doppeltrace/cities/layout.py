@@ -71,7 +71,7 @@ def _scatter(n: int, rng: np.random.Generator) -> NDArray[np.float64]:
 class Raster:
     """The nearest open place of every point of the city, for each hour of the day."""
 
-    def __init__(self, points: NDArray[np.float64], category: NDArray) -> None:
+    def __init__(self, points: NDArray[np.float64], category: NDArray[np.str_]) -> None:
         self.size = int(np.clip(4 * np.sqrt(len(points)), 64, 1024))
         axis = (np.arange(self.size) + 0.5) / self.size
         pixels = np.column_stack([np.tile(axis, self.size), np.repeat(axis, self.size)])
@@ -88,8 +88,11 @@ class Raster:
             self.layer_of_hour[hour] = layers[closed]
         self.table = np.concatenate(table)
 
-    def nearest(self, x: NDArray, y: NDArray, hour: NDArray) -> NDArray[np.int32]:
+    def nearest(
+        self, x: NDArray[np.floating], y: NDArray[np.floating], hour: NDArray[np.integer]
+    ) -> NDArray[np.int32]:
         """Return the place nearest to each point among those open at that hour."""
         column = np.clip((x * self.size).astype(np.int64), 0, self.size - 1)
         row = np.clip((y * self.size).astype(np.int64), 0, self.size - 1)
-        return self.table[(self.layer_of_hour[hour] * self.size + row) * self.size + column]
+        pixel = (self.layer_of_hour[hour] * self.size + row) * self.size + column
+        return np.asarray(self.table[pixel], dtype=np.int32)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +50,7 @@ class Simulator:
         self,
         clock: Clock,
         points: NDArray[np.float64],
-        category: NDArray | None,
+        category: NDArray[np.str_] | None,
         days: int,
         missing: float,
         dense: bool,
@@ -67,7 +68,7 @@ class Simulator:
         self.weekend = (clock.start.weekday() + np.arange(days)) % 7 >= 5
 
     def run(
-        self, habit: NDArray, rng: np.random.Generator
+        self, habit: NDArray[Any], rng: np.random.Generator
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
         """Return (events per user, location, instant) of users with these habits."""
         n, n_hours = len(habit), len(self.hours)
@@ -101,7 +102,7 @@ class Simulator:
         return present
 
     def _user_days(
-        self, habit: NDArray, rng: np.random.Generator
+        self, habit: NDArray[Any], rng: np.random.Generator
     ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
         """Return waypoint times (n·days, 8), points (n·days, 8, 2), wander radius (n·days,)."""
         n, days = len(habit), self.days
@@ -142,7 +143,7 @@ class Simulator:
             wander.astype(np.float32),
         )
 
-    def _homes(self, line: NDArray, rng: np.random.Generator) -> NDArray[np.float64]:
+    def _homes(self, line: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
         """Return (n, 2) homes in neighbourhoods: along a user's line, else between the lines."""
         n = len(line)
         stop = np.array(STOPS)[rng.choice(len(STOPS), size=n)]
@@ -158,7 +159,9 @@ class Simulator:
         return self.points[self.raster.nearest(home[:, 0], home[:, 1], night)]
 
 
-def _points_in(names: list[str], choice: NDArray, rng: np.random.Generator) -> NDArray[np.float64]:
+def _points_in(
+    names: list[str], choice: NDArray[np.int64], rng: np.random.Generator
+) -> NDArray[np.float64]:
     """Return (n, 2) points, uniform in the district names[choice] of each user."""
     x, y, radius = np.array([DISTRICTS[name] for name in names])[choice].T
     angle = rng.uniform(0.0, 2 * np.pi, size=len(choice))
@@ -166,7 +169,9 @@ def _points_in(names: list[str], choice: NDArray, rng: np.random.Generator) -> N
     return np.column_stack([x + distance * np.cos(angle), y + distance * np.sin(angle)])
 
 
-def _route(start: NDArray, end: NDArray, line: NDArray) -> NDArray[np.float64]:
+def _route(
+    start: NDArray[np.float64], end: NDArray[np.float64], line: NDArray[np.int64]
+) -> NDArray[np.float64]:
     """Return (n, 4, 2): start, where it meets the line, where it leaves it, end.
 
     A user without a line walks straight along one axis and then the other.
@@ -181,7 +186,10 @@ def _route(start: NDArray, end: NDArray, line: NDArray) -> NDArray[np.float64]:
 
 
 def _interpolate(
-    times: NDArray[np.float32], points: NDArray[np.float32], row: NDArray, at: NDArray
+    times: NDArray[np.float32],
+    points: NDArray[np.float32],
+    row: NDArray[np.int64],
+    at: NDArray[Any],
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]:
     """Return (x, y, whether at the destination) of user-days `row` at clock times `at`."""
     stage = np.zeros(len(row), dtype=np.int64)

@@ -16,7 +16,7 @@ from doppeltrace.comparison import compare as run
 from doppeltrace.comparison import paper_grid
 from doppeltrace.errors import SettingsError
 from doppeltrace.files import atomic_file, check_file
-from doppeltrace.plots import check_plot, plot_tradeoff, save_plot
+from doppeltrace.plots import check_plot, plot_summary, plot_tradeoff, save_plot
 from doppeltrace.streams import fresh_seed
 from doppeltrace.synthesizers import Synthesizer
 
@@ -59,6 +59,14 @@ def compare(
         Path | None,
         typer.Option(help="Also draw utility against the attacks: a .svg, .png or .pdf file."),
     ] = None,
+    summary_plot: Annotated[
+        Path | None,
+        typer.Option(help="Also draw the summary against membership: a .svg, .png or .pdf file."),
+    ] = None,
+    audit_runs: Annotated[
+        int,
+        typer.Option(help="Also train each model so many times for LiRA's membership attack."),
+    ] = 0,
     threads: Annotated[
         int | None, typer.Option(help="Threads; by default all cores.", show_default=False)
     ] = None,
@@ -70,11 +78,12 @@ def compare(
       doppeltrace compare --data people_flow/ --models doppel,ppmtf,sgd
       --plot tradeoff.svg
     """
-    for file in (json_file, markdown, plot):
+    for file in (json_file, markdown, plot, summary_plot):
         if file is not None:
             check_file(file)
-    if plot is not None:
-        check_plot(plot)
+    for picture in (plot, summary_plot):
+        if picture is not None:
+            check_plot(picture)
     seed = fresh_seed() if seed is None else seed
     wanted = parse_models(models, seed, threads)
     reporter = Reporter()
@@ -88,6 +97,7 @@ def compare(
             wanted,
             traces_per_user=traces_per_user,
             seed=seed,
+            audit_runs=audit_runs,
             callback=reporter,
         )
     results.print(found.to_table())
@@ -95,9 +105,10 @@ def compare(
         if file is not None:
             with atomic_file(file) as partial:
                 partial.write_text(text.rstrip() + "\n", encoding="utf-8")
-    if plot is not None:
-        with atomic_file(plot) as partial:
-            save_plot(plot_tradeoff(found), partial, kind=plot.suffix)
+    for picture, draw in ((plot, plot_tradeoff), (summary_plot, plot_summary)):
+        if picture is not None:
+            with atomic_file(picture) as partial:
+                save_plot(draw(found), partial, kind=picture.suffix)
 
 
 def parse_models(text: str, seed: int, threads: int | None) -> dict[str, list[Synthesizer]]:

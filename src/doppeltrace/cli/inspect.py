@@ -81,7 +81,8 @@ def evaluate(
 
     Knows releases of ours and the files of the published tools. A release
     names no owners, so re-identification is left out for it. Give the same
-    reading options as to `synthesize`, --split among them.
+    reading options as to `synthesize`, --split among them: who was held out
+    is known from the run's folder, as long as its manifest is there.
 
     For example:
 

@@ -101,7 +101,9 @@ BoundsText = Annotated[
 ]
 TopPlaces = Annotated[
     int | None,
-    typer.Option(help="Keep only this many most visited places.", rich_help_panel=READING),
+    typer.Option(
+        help="Keep only this many places, those with the most users.", rich_help_panel=READING
+    ),
 ]
 Timezone = Annotated[
     str | None,

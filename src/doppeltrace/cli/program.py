@@ -53,6 +53,9 @@ COMMANDS = {
         "compare",
         "Fit several models to the same data and compare utility, attacks, time and memory.",
     ),
+    "audit": Entry(
+        "audit", "audit", "Attack releases of INPUT as a stranger would, before you publish one."
+    ),
     "report": Entry("report", "report", "Make the report and the datasheet of a run again."),
     "export": Entry(
         "export",

@@ -6,22 +6,14 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-
+from doppeltrace.comparison import tables
+from doppeltrace.evaluation.measure import YARDSTICKS
 from doppeltrace.evaluation.scorecard import Scorecard
 
-SCORES = {
-    "tp_tv": "TP-TV",
-    "tp_tv_top50": "Top50",
-    "tm_emd_x": "TM-EMD-X",
-    "tm_emd_y": "TM-EMD-Y",
-    "vf_tv": "VF-TV",
-    "reidentification_rate": "re-id.",
-    "membership_advantage": "member",
-}
-"""The scores of the table, in its order; JSON has all of them."""
+if TYPE_CHECKING:
+    from rich.console import Group
 
 
 @dataclass(frozen=True)
@@ -34,6 +26,10 @@ class Row:
     point : what tells it from the others of its series ("alpha=200"), or "".
     model, settings : name and settings of the synthesizer, seed and threads left out.
     score : its scorecard.
+    pass_rate : share of the traces of the first replicate that pass the deniability test; None
+        where there is no test.
+    guarantee : what a release would promise, in a few words.
+    lira_advantage : of the membership attack of `dt.audit`; None if it was not asked for.
     fit_seconds, sample_seconds, score_seconds : time of each part.
     peak_memory_mb : the most memory of the process meanwhile.
     """
@@ -43,6 +39,9 @@ class Row:
     model: str
     settings: Mapping[str, Any]
     score: Scorecard
+    pass_rate: float | None
+    guarantee: str
+    lira_advantage: float | None
     fit_seconds: float
     sample_seconds: float
     score_seconds: float
@@ -59,7 +58,10 @@ class Row:
             "label": self.label,
             "series": self.series,
             "model": self.model,
-            "settings": dict(self.settings),
+            "settings": _json(self.settings),
+            "pass_rate": _json(self.pass_rate),
+            "guarantee": self.guarantee,
+            "lira_advantage": _json(self.lira_advantage),
             "fit_seconds": self.fit_seconds,
             "sample_seconds": self.sample_seconds,
             "score_seconds": self.score_seconds,
@@ -67,21 +69,8 @@ class Row:
             **self.score.to_dict(),
         }
 
-    def cells(self) -> list[str]:
-        """Return the row of a table."""
-        seconds = (self.fit_seconds, self.sample_seconds, self.score_seconds)
-        return [
-            self.label,
-            *(_show(self.score[name]) for name in SCORES),
-            *(f"{s:.2f}" for s in seconds),
-            f"{self.peak_memory_mb:.0f}",
-        ]
 
-
-HEADER = ["synthesizer", *SCORES.values(), "fit s", "sample s", "score s", "MB"]
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Rows in the order in which they were asked for; `traces_per_user` traces each."""
 
@@ -95,53 +84,53 @@ class Comparison:
         raise KeyError(f"no row {label!r}: there are {', '.join(r.label for r in self.rows)}")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return {"traces_per_user": …, "rows": […]}."""
+        """Return {"traces_per_user": …, "rows": […], "yardsticks": {"training": {…}, …}}."""
+        first = self.rows[0].score
         return {
             "traces_per_user": self.traces_per_user,
             "rows": [row.to_dict() for row in self.rows],
+            "yardsticks": {
+                name: {
+                    **{m.name: _json(m.row(name)) for m in first.measures},
+                    **{f"summary_{k}": share for k, share in first.summary_of(name).items()},
+                }
+                for name in YARDSTICKS
+            },
         }
 
     def to_json(self) -> str:
         """Return `to_dict()` as a JSON object."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
-    def to_table(self) -> Table:
-        """Return a rich table, with *training* and *uniform* below."""
-        table = Table(caption=self._caption, caption_justify="left")
-        for number, title in enumerate(HEADER):
-            table.add_column(title, justify="right" if number else "left", no_wrap=True)
-        for number, row in enumerate(self.rows, 1):
-            table.add_row(*row.cells(), end_section=number == len(self.rows))
-        for cells in self._ends():
-            table.add_row(*cells)
-        return table
+    def to_table(self, width: int = 80) -> Group:
+        """Return tables of at most `width` columns: a line per score, a column per model.
+
+        The yardsticks (Training, Frozen, Independent, Uniform) are the last columns; as many
+        tables follow each other as it takes.
+        """
+        return tables.to_table(self, width)
 
     def to_markdown(self) -> str:
-        """Return a Markdown table with a line about how to read it."""
-        lines = [HEADER, ["---", *["---:"] * (len(HEADER) - 1)]]
-        lines += [row.cells() for row in self.rows] + self._ends()
-        table = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-        return f"{table}\n\n{self._caption}\n"
+        """Return one Markdown table, a line per score, with a word on how to read it."""
+        return tables.to_markdown(self)
 
-    @property
-    def _caption(self) -> str:
-        return (
-            f"{self.traces_per_user} traces per user; lower is better everywhere. Training and "
-            "Uniform are what the input itself and the uniform distribution would score."
-        )
+    def to_pandas(self) -> Any:
+        """Return a pandas frame: a row per model and yardstick, a column per score."""
+        return tables.to_pandas(self)
 
-    def _ends(self) -> list[list[str]]:
-        """Return the rows of the evaluation's own Training and Uniform."""
-        score: dict[str, Any] = self.rows[0].score.to_dict()
-        return [
-            [
-                title,
-                *(_show(score.get(f"{name}_{key}")) for name in SCORES),
-                *[""] * 4,
-            ]
-            for title, key in (("Training (exact)", "training"), ("Uniform (exact)", "uniform"))
-        ]
+    def __repr__(self) -> str:
+        return f"<Comparison of {', '.join(row.label for row in self.rows)}>"
+
+    def _repr_html_(self) -> str:
+        return tables.to_html(self)
 
 
-def _show(value: float | None) -> str:
-    return "–" if value is None or not math.isfinite(value) else f"{value:.4f}"
+def _json(value: Any) -> Any:
+    """Return what JSON can hold: NaN and infinities are null."""
+    if isinstance(value, Mapping):
+        return {str(key): _json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

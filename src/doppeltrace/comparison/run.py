@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import Any
+
+from numpy.typing import ArrayLike
 
 from doppeltrace.comparison.memory import peak_memory
 from doppeltrace.comparison.result import Comparison, Row
+from doppeltrace.deniability.deterministic import deniability_test
 from doppeltrace.errors import require
-from doppeltrace.evaluation import evaluate
+from doppeltrace.evaluation import Yardsticks, evaluate
 from doppeltrace.progress import Callback, Step, silent
 from doppeltrace.streams import fresh_seed
 from doppeltrace.synthesizers.base import Synthesizer
-from doppeltrace.traces import Traces
+from doppeltrace.traces import SyntheticTraces, Traces
 
 
 def compare(
@@ -24,6 +28,10 @@ def compare(
     traces_per_user: int = 10,
     seed: int | None = None,
     attacks: bool = True,
+    groups: ArrayLike | None = None,
+    k: int | None = 10,
+    eta: float = 1.0,
+    audit_runs: int = 0,
     callback: Callback = silent,
 ) -> Comparison:
     """Run every synthesizer on the same data and score what it makes.
@@ -36,6 +44,10 @@ def compare(
     seed : seed of all draws and of the evaluation's subsets, None to draw one from the
         operating system. Training has the seed of each synthesizer.
     attacks : False leaves out re-identification and membership inference.
+    groups : (n_users,) true groups of the training users; see `evaluate`.
+    k, eta : of the deniability test of one trace per user; k=None leaves it out.
+    audit_runs : trainings of each model for LiRA's membership attack (`dt.audit`); 0 leaves it
+        out.
     callback : hears of every row, and of the steps inside.
 
     Times include what a synthesizer compiles or prepares when it is first used; models that
@@ -45,6 +57,7 @@ def compare(
     wanted = list(_points(synthesizers))
     require(len(wanted) > 0, "there are no synthesizers to compare")
     seed = fresh_seed() if seed is None else seed
+    yardsticks = Yardsticks(train, test, groups=groups, seed=seed)
     rows = []
     for number, (series, point, model) in enumerate(wanted):
         callback(Step("comparison", number, len(wanted)))
@@ -55,7 +68,12 @@ def compare(
             synthetic = model.sample(traces_per_user, seed=seed, callback=callback)
             sampled = time.perf_counter()
             score = evaluate(
-                train=train, test=test, synthetic=synthetic, attacks=attacks, seed=seed
+                train=train,
+                test=test,
+                synthetic=synthetic,
+                attacks=attacks,
+                seed=seed,
+                yardsticks=yardsticks,
             )
             scored = time.perf_counter()
         rows.append(
@@ -65,6 +83,9 @@ def compare(
                 model=model.name,
                 settings=model.settings,
                 score=score,
+                pass_rate=_pass_rate(model, synthetic, k, eta, seed),
+                guarantee=_guarantee(model, k, eta),
+                lira_advantage=_lira(model, train, audit_runs, traces_per_user, seed, callback),
                 fit_seconds=fitted - begin,
                 sample_seconds=sampled - fitted,
                 score_seconds=scored - sampled,
@@ -73,6 +94,50 @@ def compare(
         )
     callback(Step("comparison", len(wanted), len(wanted)))
     return Comparison(tuple(rows), traces_per_user)
+
+
+def _pass_rate(
+    model: Synthesizer, synthetic: SyntheticTraces, k: int | None, eta: float, seed: int
+) -> float | None:
+    """Return the share that passes; None without a test, or where it has nothing to tell."""
+    if k is None or not model.testable or model.same_for_all_users:
+        return None
+    one_each = synthetic.select(synthetic.replicate == 0)
+    tested = deniability_test(model, one_each, k=k, eta=eta, seed=seed, count_all=False)
+    return float(tested.pass_rate)
+
+
+def _guarantee(model: Synthesizer, k: int | None, eta: float) -> str:
+    """Return what a release of this model would promise."""
+    if model.guarantee is not None:
+        return model.guarantee.title
+    if k is None or not model.testable or model.same_for_all_users:
+        return "none"
+    return f"({k}, {eta:g})-PD"
+
+
+def _lira(
+    model: Synthesizer,
+    train: Traces,
+    runs: int,
+    traces_per_user: int,
+    seed: int,
+    callback: Callback,
+) -> float | None:
+    """Return the advantage of LiRA's membership attack."""
+    if runs == 0:
+        return None
+    audit = import_module("doppeltrace.audit.run").audit  # heavy, and seldom asked for
+    found = audit(
+        train,
+        model,
+        runs=runs,
+        traces_per_user=traces_per_user,
+        seed=seed,
+        levels=(1,),
+        callback=callback,
+    )
+    return float(found.lira.advantage)
 
 
 def _points(

@@ -120,11 +120,13 @@ def walk(chain, kind, state, trace, work):
     """Draw one trace of this kind of people into `trace` (T,), exactly.
 
     chain : (begin, hold, alpha, turn, start, place, sector, weight, group, out_factor, in_factor,
-        between, group_sector, members, member_start, ahead, group_ahead, far_ahead); see `chain.Sampler`.
+        between, group_sector, members, member_start, ahead, group_ahead, far_ahead); see
+        `sampler.Sampler`.
     work : (≥ most near moves of a place + 1, ≥ X) float64 scratch.
     """
     (begin, hold, alpha, turn, start, place, sector, weight, group, out_factor, in_factor,
-     between, group_sector, members, member_start, ahead, group_ahead, far_ahead) = chain  # fmt: skip
+     between, group_sector, members, member_start, ahead, group_ahead,
+     far_ahead) = chain  # fmt: skip
     n_instants, _, n_motions, n_places = ahead.shape
     n_groups = between.shape[0]
     target = uniform(state) * begin[kind, n_motions * n_places - 1]

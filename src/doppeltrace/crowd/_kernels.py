@@ -81,7 +81,7 @@ def scan(
 ):
     """Add the first look at users first … last − 1 to `table` (2 + 2 · n_bins + T,) int64.
 
-    Cells: users with an event; share of their events that follow another one instant before;
+    Cells: users; share of their events that follow another one instant before;
     histogram of norms of slot × coarse group; of norms of moves between fine groups; histogram
     of events per day with events. Each user adds at most 1 to one cell of each.
     """
@@ -92,9 +92,9 @@ def scan(
     for u in range(first, last):
         low, high = offsets[u], offsets[u + 1]
         n = high - low
+        table[0] += whole
         if n == 0:
             continue
-        table[0] += whole
         follows = 0
         days = 1
         for i in range(low, high):

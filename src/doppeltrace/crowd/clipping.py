@@ -20,6 +20,7 @@ EDGES = 2.0 ** (np.arange(NORM_BINS) / 4 - 1)
 TYPICAL = EDGES * 2 ** (-1 / 8)
 """Typical norms of the bins."""
 
+_SURE = 3.5  # σ from which on a bin is believed: one in 4,000 empty ones is
 _TYPICAL_SHARE = 0.15  # of ρ, for the noise that a clip is weighed against
 _NOISE_WEIGHT = 0.13  # how much of the noise survives the shrinkage, roughly
 _BIAS_WEIGHT = 0.3  # how different users with many events are from the others, roughly
@@ -31,7 +32,7 @@ class FirstLook:
 
     Attributes
     ----------
-    users : noisy number of users with an event, at least 1.
+    users : noisy number of users, at least 1.
     style, clips : chosen from noisy numbers.
     events_per_day : (T,) weights of 1 … T events on a day, sum 1.
     repeats : mean square over mean of one user's visits per slot and group.
@@ -80,7 +81,7 @@ def choose_clip(
 
     norms : noisy histogram of users' norms; unit : σ of a table with clip 1.
     """
-    weight = np.where(norms > 2 * sigma, norms, 0.0)
+    weight = np.where(norms > _SURE * sigma, norms, 0.0)
     if weight.sum() <= 0:
         return float(EDGES[NORM_BINS // 4]), 1.0
     mass = weight * TYPICAL
@@ -96,7 +97,7 @@ def choose_clip(
 
 def _histogram(value: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
     """Return weights of a noisy histogram, where noise alone counts as nothing."""
-    weight = np.where(value > 2 * sigma, value, 0.0)
+    weight = np.where(value > _SURE * sigma, value, 0.0)
     if weight.sum() <= 0:
         weight = np.zeros_like(value)
         weight[-1] = 1.0

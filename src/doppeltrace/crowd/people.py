@@ -120,10 +120,12 @@ def draw(
     candidates: int,
     gaps: bool,
     seed: int,
+    offset: int = 0,
 ) -> NDArray[np.int32]:
     """Return (n_traces, length) places of new people, −1 where there is no event.
 
-    A trace longer than the clock's cycle has days of one kind of people, each drawn afresh.
+    Trace i has the random stream of offset + i. A trace longer than the clock's cycle has days
+    of one kind of people, each drawn afresh.
     """
     days = -(-length // public.n_instants)
     traces = sampler.draw(
@@ -136,5 +138,6 @@ def draw(
         candidates=candidates,
         gaps=gaps,
         key=streams.key(seed, "crowd synthesis"),
+        offset=offset,
     )
     return np.ascontiguousarray(traces[:, :length])

@@ -65,7 +65,7 @@ def _factor(value: Floats, variance: Floats, predicted: Floats, sampling: Floats
 
 
 def _spectrum(n_slots: int, stay: float) -> Floats:
-    """Return (L,) the relative variance, by frequency, of people who stay with this probability."""
+    """Return (L,) relative variances, by frequency, if people stay with this probability."""
     angle = np.pi * np.arange(n_slots) / n_slots
     return (1 - stay**2) / (1 - 2 * stay * np.cos(angle) + stay**2)
 

@@ -1,8 +1,8 @@
 """Types of users: latent classes from who is here in the morning and there in the evening.
 
 The mean of s_p s_p′ᵀ over users (s_p: a user's shares of groups in part p of the cycle) is
-Σ_k w_k φ_pk φ_p′kᵀ if users of type k have mean shares φ_pk and the parts are independent given the
-type. w and φ follow by non-negative least squares on the off-diagonal blocks; mobility classes
+Σ_k w_k φ_pk φ_p′kᵀ if users of type k have mean shares φ_pk and the parts are independent given
+the type. w and φ follow by non-negative least squares on the off-diagonal blocks; mobility classes
 are one more "part". The number of types is the one with the smallest residual plus twice the
 noise of every free number.
 """

@@ -38,7 +38,7 @@ class CellChoice:
     h3: int | None = None
 
     def __post_init__(self) -> None:
-        """Reject what is no grid and no resolution."""
+        """Reject what is neither a grid nor a resolution."""
         both = self.grid is not None and self.h3 is not None
         require(not both, "grid and h3 exclude each other: give one of them")
         if self.h3 is not None:

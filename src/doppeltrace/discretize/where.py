@@ -55,7 +55,7 @@ class Grid:
         """
         require(
             np.isfinite(side) and side >= 1.0,
-            f"grid: a cell's side of {side:g} metres is none: give at least 1",
+            f"grid: a cell's side of {side:g} metres is too small: give at least 1",
         )
         height = (bounds.north - bounds.south) * METRES_PER_DEGREE
         middle = np.deg2rad((bounds.north + bounds.south) / 2)

@@ -25,7 +25,7 @@ KEPT, LOST = 0.75, 0.25
 NO_YARDSTICK = "no yardstick"
 
 Row = Literal["synthetic", "training", "uniform", "frozen", "independent"]
-ROWS: tuple[Row, ...] = ("synthetic", "training", "frozen", "independent", "uniform")
+YARDSTICKS: tuple[Row, ...] = ("training", "frozen", "independent", "uniform")
 
 
 @dataclass(frozen=True)

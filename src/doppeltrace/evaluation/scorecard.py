@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from doppeltrace.attacks import Copies, Membership, Reidentification
 from doppeltrace.evaluation import tables
-from doppeltrace.evaluation.measure import ROWS, Measure, Row, summarize
+from doppeltrace.evaluation.measure import YARDSTICKS, Measure, Row, summarize
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -124,7 +124,7 @@ def _flatten(card: Scorecard) -> Iterator[tuple[str, Value]]:
     for m in card.measures:
         yield m.name, _finite(m.mean)
         yield f"{m.name}_spread", _finite(m.spread)
-        for row in ROWS[1:]:
+        for row in YARDSTICKS:
             yield f"{m.name}_{row}", _finite(m.row(row))
         yield f"{m.name}_error", _finite(m.error)
         yield f"{m.name}_share", m.share

@@ -34,7 +34,7 @@ class Layout:
     ----------
     names : of the fields, in their order.
     separator : between the fields.
-    skip : lines at the top that are no rows (a header).
+    skip : lines at the top that are not rows (a header).
     quoted : whether fields may stand in double quotes.
     """
 

@@ -45,7 +45,7 @@ def located_rows(layout: Layout, box: Bounds | None, *, drop_origin: bool) -> Fi
         frame = frame.with_columns(finite_number("lat"), finite_number("lng"))
         y, x = pl.col("lat"), pl.col("lng")
         impossible = ~((y.abs() <= 90) & (x.abs() <= 180)).fill_null(False)
-        frame = part.drop(frame, impossible, "coordinates are no degrees")
+        frame = part.drop(frame, impossible, "coordinates are not degrees")
         if drop_origin:
             frame = part.drop(frame, (y == 0) & (x == 0), "at 0° N 0° E: position unknown")
         if box is None:

@@ -12,7 +12,7 @@ FIRST_LOOK = 1 << 20
 """Events from which on copies are looked for."""
 
 SAMPLED = 16
-"""Copies are looked for among one in so many users, for looking takes time."""
+"""Copies are looked for among one user in so many, because looking takes time."""
 
 
 class DedupBuffer:
@@ -37,7 +37,7 @@ class DedupBuffer:
             self._thin_out()
 
     def whole(self) -> pl.DataFrame:
-        """Return all events in one frame, which must be some."""
+        """Return all events in one frame; there must be at least one."""
         return pl.concat(self.frames)
 
     def _thin_out(self) -> None:
@@ -48,7 +48,7 @@ class DedupBuffer:
             self.limit = 2 * self.rows
             return
         again = np.zeros(len(events), dtype=bool)
-        for number in range(SAMPLED):  # one by one, for the comparison takes memory
+        for number in range(SAMPLED):  # one by one: the comparison takes memory
             chosen = (group == number).arg_true()
             found = events.select(pl.col(EVENT).gather(chosen))
             first = found.select(pl.struct(EVENT).is_first_distinct()).to_series()

@@ -82,7 +82,7 @@ class DistinctUsers:
 
 
 def users_of(frame: pl.DataFrame, place: pl.Expr) -> pl.DataFrame:
-    """Return the distinct `place` and `user` of a block, without users that are no integers."""
+    """Return the distinct `place` and `user` of a block, without users that are not integers."""
     user = pl.col("user").cast(pl.String).str.strip_chars().cast(pl.Int64, strict=False)
     return frame.select(place=place.cast(pl.UInt64), user=user).drop_nulls().unique()
 

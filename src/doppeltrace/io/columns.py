@@ -162,6 +162,6 @@ def trimmed(text: pl.Series) -> pl.Series:
 
 
 def finite_number(column: str) -> pl.Expr:
-    """Return the column as Float64, null where it is no finite number."""
+    """Return the column as Float64, null where it is not a finite number."""
     number = pl.col(column).cast(pl.Float64, strict=False)
     return pl.when(number.is_finite()).then(number)

@@ -83,7 +83,7 @@ class Finishing:
         )
 
     def instants(self, local: pl.Series) -> tuple[pl.Series, pl.Series]:
-        """Return each local time's instant, counted from any midnight, and how long it lasts yet.
+        """Return each local time's instant, counted from any midnight, and how much of it is left.
 
         For merging the events of an instant before the clock is known.
         """

@@ -142,7 +142,7 @@ def _points(
         frame = whole_rows(rows, LAYOUT, part)
         frame = frame.with_columns(finite_number("lat"), finite_number("lng"))
         possible = (pl.col("lat").abs() <= 90) & (pl.col("lng").abs() <= 180)
-        frame = part.drop(frame, ~possible.fill_null(False), "coordinates are no degrees")
+        frame = part.drop(frame, ~possible.fill_null(False), "coordinates are not degrees")
         written = pl.concat_str("date", pl.lit(" "), "time")
         utc = written.str.to_datetime("%Y-%m-%d %H:%M:%S", strict=False, time_unit="us")
         frame = frame.with_columns(moment=utc)

@@ -144,7 +144,7 @@ def _released(rows: Rows, places: Places, clock: Clock) -> SyntheticTraces:
         (pl.col("_seconds") % clock.instant_seconds != 0)
         | ~pl.col("_position").is_between(0, clock.n_instants - 1),
         "datetime",
-        "is no instant of the clock of like=: another clock made this file",
+        "is not an instant of the clock of like=: another clock made this file",
     )
     rows.fail_where(
         pl.col("_location").is_null(),

@@ -8,7 +8,7 @@ draw into axes of your own.
 from doppeltrace.plots.canvas import check_plot, save_plot
 from doppeltrace.plots.curves import plot_pass_rate, plot_times
 from doppeltrace.plots.maps import plot_factors, plot_population
-from doppeltrace.plots.tradeoff import plot_tradeoff
+from doppeltrace.plots.tradeoff import plot_summary, plot_tradeoff
 from doppeltrace.plots.visits import plot_visit_fractions
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "plot_factors",
     "plot_pass_rate",
     "plot_population",
+    "plot_summary",
     "plot_times",
     "plot_tradeoff",
     "plot_visit_fractions",

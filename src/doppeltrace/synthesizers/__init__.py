@@ -1,6 +1,7 @@
 """The front doors: every synthesizer has the same `fit` and `sample`."""
 
 from doppeltrace.synthesizers.base import Synthesizer
+from doppeltrace.synthesizers.crowd import Crowd
 from doppeltrace.synthesizers.doppel import Doppel
 from doppeltrace.synthesizers.frozen import Frozen
 from doppeltrace.synthesizers.independent import Independent
@@ -13,11 +14,12 @@ from doppeltrace.synthesizers.uniform import Uniform
 
 MODELS: dict[str, type[Synthesizer]] = {
     model.name: model
-    for model in (Doppel, PPMTF, ITF, SGD, SGLT, Frozen, Independent, Uniform, Training)
+    for model in (Doppel, Crowd, PPMTF, ITF, SGD, SGLT, Frozen, Independent, Uniform, Training)
 }
 """Name on the command line → synthesizer."""
 
 __all__ = [
+    "Crowd",
     "Doppel",
     "Frozen",
     "ITF",

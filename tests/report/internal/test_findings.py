@@ -150,7 +150,7 @@ def _lists(value):
 def test_its_size_does_not_grow_with_users():
     """Same city, same hours: twenty times the users change the figures, not their number."""
     sizes = []
-    for users in (500, 10_000):
+    for users in (200, 4_000):
         train, test = dt.simulate_city(2 * users, 100, seed=3).split()
         locations = np.full((users, train.clock.n_instants), -1)
         step = train.instant - train.instant.min()

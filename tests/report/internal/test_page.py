@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import doppeltrace as dt
-from doppeltrace.report.internal import losses
 from doppeltrace.report.internal import page as pages
-from report_run import UNTESTED
+from report_run import UNTESTED, VACUOUS, differential
 
 EVIL = "</script><script>alert(1)</script><b>&amp;"
 
@@ -54,14 +53,16 @@ def test_figures_and_escaping(page, found):
     assert "Doppel: factors &amp; &lt;u&gt;flows" in page and "<u>" not in page
     assert "Nothing of &lt;i&gt;many" in page
     for loss in found.losses:
-        figure = f"{100 * loss.synthetic:.1f}\u00a0points" if loss.unit == "%" else loss.synthetic
-        assert loss.plain in page
-        assert (figure if loss.unit == "%" else f"{figure:.3f}") in page
+        assert loss.plain.replace("'", "&#39;") in page
+        assert f'<td data-label="synthetic">{loss.synthetic:.3f}' in page
+        assert f'<td data-label="independent">{loss.independent:.3f}' in page
     reach = next(loss for loss in found.losses if loss.name == "gyration_emd")
     assert (
         f"mean {reach.real_mean:.3g}\u00a0km real, {reach.synthetic_mean:.3g}\u00a0km synthetic"
     ) in page
-    assert "the larger mean exceeds the smaller by more than 25\u00a0%" in page
+    assert "From 75\u00a0% on the property is kept, up to 25\u00a0% it is lost." in page
+    mean = f"{100 * found.summary['mean']:.0f}\u00a0%"
+    assert f"The traces go {mean} of the way from trivial traces to real ones" in page
 
 
 def test_it_is_made_again_from_json_alone(page, found):
@@ -148,7 +149,7 @@ def test_sparse_real_traces_are_pointed_out(found):
     assert "for that reason, whatever the model does" in page and "in 5.0\u00a0% of" in page
 
 
-def test_gaps_in_the_real_traces_make_stays_incomparable(small_run):
+def test_gaps_in_the_real_traces_are_said_where_they_matter(small_run):
     rng = np.random.default_rng(5)
     keep = rng.random(small_run.test.n_events) < 0.1
     test = dt.Traces.from_events(
@@ -157,31 +158,36 @@ def test_gaps_in_the_real_traces_make_stays_incomparable(small_run):
     )  # fmt: skip
     found = small_run.find(test=test, score=None)
     assert not found.comparable
-    assert {x.name for x in found.losses if x.verdict == losses.NOT_COMPARABLE} == {
-        "move_rates", "stay_emd", "places_per_day_emd",
-    }  # fmt: skip
+    gaps = {x.name for x in found.losses if x.gaps}
+    assert {"move_rate", "stay_emd", "places_per_day_emd"} <= gaps and "tp_tv" not in gaps
+    assert any(x.gaps and x.share is not None for x in found.losses)
+    assert "; the real traces have gaps</td>" in render(found.to_dict())
+
+
+def test_what_says_nothing_is_left_out_and_said(found):
+    values = found.to_dict()
+    values["losses"][0] |= {"verdict": "no yardstick", "share": None, "why_left_out": "Because."}
+    page = render(values)
+    assert "Left out of the summary" in page and "<li>Because.</li>" in page
+    assert '<td class="text word">no yardstick</td>' in page
+
+
+def test_a_vacuous_promise_is_never_a_virtue(small_run):
+    summary = replace(small_run.find().run, guarantee=VACUOUS)
+    found = small_run.find(run=summary)
+    assert found.privacy.pass_rates == []
     page = render(found.to_dict())
-    assert "Not comparable:</strong> when people move; how long people stay;" in page
-    assert "Not comparable:</strong> the real traces have too many gaps" in page
+    assert "Nothing is promised</h3>" in page and "no curve is drawn" in page
+    assert "What is promised" not in page
+    assert "(10, 1)-plausible deniability says nothing here." in page
+    assert '<p class="verdict red">' in page
 
 
-def test_what_has_no_yardstick_is_named(found):
-    values = found.to_dict()
-    values["losses"][0]["verdict"] = losses.NO_YARDSTICK
-    page = render(values)
-    assert "No yardstick:</strong> where people are, slot by slot." in page
-    assert "No yardstick:</strong> the training users are hardly nearer" in page
-
-
-def test_a_word_that_the_means_decide_says_so(found):
-    values = found.to_dict()
-    row = next(row for row in values["losses"] if row["name"] == "places_per_day_emd")
-    row |= {"lost": 0.1, "real_mean": 7.57, "synthetic_mean": 3.38, "verdict": "lost"}
-    page = render(values)
-    assert "lost: the means differ" in page
-    assert "mean 7.57\u00a0places real, 3.38\u00a0places synthetic" in page
-    row |= {"synthetic_mean": 7.5, "verdict": "kept"}
-    assert "lost: the means differ" not in render(values)
+def test_differential_privacy_on_the_page(small_run):
+    summary = replace(small_run.find().run, guarantee=differential(1.0))
+    page = render(small_run.find(run=summary, plausible=None).to_dict())
+    assert "ε\u00a0=\u00a01, δ\u00a0=\u00a01e-06 for one user with all of their data." in page
+    assert "The deniability test does not apply, so nothing was counted." in page
 
 
 def test_clusters_have_a_word_and_the_rule(page, found):

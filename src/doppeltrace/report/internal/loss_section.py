@@ -38,7 +38,7 @@ class LossRow:
 
     Attributes
     ----------
-    plain, label, means : what it is about, the score's name, and both means (or empty).
+    plain, label, means : what it is about, the score's name and unit, and both means (or empty).
     figures : (heading, figure) of the released traces and of the yardsticks.
     spread : of the first figure, or empty.
     at : where it is between training (0) and trivial (100); None if that says nothing.
@@ -122,13 +122,13 @@ def _bar(words: str, share: float | None) -> Bar:
 
 
 def _row(row: Mapping[str, Any], tested: bool) -> LossRow:
-    figures = {name: _figure(row[name], row["unit"]) for name in FIGURES}
+    figures = {name: "n/a" if row[name] is None else f"{row[name]:.3f}" for name in FIGURES}
     if not tested:
         figures["training"] = "–"
     share = row["share"]
     return LossRow(
         plain=row["plain"],
-        label=row["label"],
+        label=f"{row['label']}, in {row['unit']}" if row["unit"] else row["label"],
         means=_means(row),
         figures=tuple(figures.items()),
         spread="" if row["spread"] is None else f"±{SPACE}{row['spread']:.3f}",
@@ -163,9 +163,3 @@ def _mean(x: float, unit: str) -> str:
     if not unit:
         return percent(x)
     return f"{clock_time(x) if unit == 'h' else f'{x:.3g}'}{SPACE}{unit}"
-
-
-def _figure(x: float | None, unit: str) -> str:
-    if x is None:
-        return "n/a"
-    return f"{x:.3f}{SPACE}{unit}" if unit else f"{x:.3f}"

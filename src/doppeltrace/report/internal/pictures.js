@@ -214,8 +214,8 @@ function pairs(holder, rows, words) {
     element("text", { class: "name", x: box.left + 4, y: y - 13 }, box.svg, row.label);
     element("text", { x: box.right, y: y - 13, "text-anchor": "end" }, box.svg, row.note);
     element("line", { class: "stem", x1: x(row.from), x2: x(row.to), y1: y, y2: y }, box.svg);
-    element("circle", { class: "hollow", cx: x(row.from), cy: y, r: 5 }, box.svg);
-    element("circle", { class: "point", cx: x(row.to), cy: y, r: 5 }, box.svg);
+    element("circle", { class: "hollow", cx: x(row.from), cy: y, r: 7 }, box.svg);
+    element("circle", { class: "point", cx: x(row.to), cy: y, r: 4 }, box.svg);
   });
 }
 
