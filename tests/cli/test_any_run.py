@@ -41,8 +41,12 @@ def _options(draw):
     for option, value in (("--split", 0.5), ("--length", draw.integers(1, 30)), ("--eta", 0.1)):
         if draw.random() < 0.4:
             yield from (option, value)
-    untestable = name in ("sglt", "training")
-    for flag, share in (("--no-test", 0.9 if untestable else 0.1), ("--randomized-test", 0.1),
+    kind = REAL_MODELS[name]
+    if not kind.has_owners and draw.random() < 0.9:
+        yield from ("--traces", draw.integers(1, 60))
+    least = draw.choice([1, 2, 5], p=[0.5, 0.4, 0.1])
+    yield from ("--min-users", least, *(["--allow-rare-places"] if least == 1 else []))
+    for flag, share in (("--no-test", 0.1 if kind.testable else 0.9), ("--randomized-test", 0.1),
                         ("--count-all", 0.2), ("--no-daily", 0.2)):  # fmt: skip
         if draw.random() < share:
             yield flag
@@ -55,7 +59,7 @@ def test_a_run_ends_whole_or_in_one_sentence(run, case, tmp_path):
     _table(draw, table)
     done = run("synthesize", table, "--out", out, *_options(draw))
     if done.exit_code == 0:
-        released = json.loads((out / "internal" / FINDINGS).read_text())["account"]["released"]
+        released = json.loads((out / "internal" / FINDINGS).read_text())["run"]["released"]
         assert len((out / "public/traces.csv").read_text().splitlines()) >= 1 + released
     else:
         assert done.exit_code == 2 and isinstance(done.exception, SystemExit), done.output

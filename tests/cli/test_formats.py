@@ -59,8 +59,8 @@ def test_a_city_by_name(run, foursquare, tmp_path):
     ("options", "message"),
     [
         (("--city", "Paris"), "city 'Paris' is not one of Istanbul"),
-        (("--grid", "5km"), "--grid '5k' must look like 20x20 or 500m"),
-        (("--grid", "500m"), "option grid does not apply to the format foursquare"),
+        (("--grid", "5 miles"), "--grid '5 miles' must look like"),
+        (("--grid", "500m"), "(--grid) does not apply to the format foursquare"),
         (("--format", "table"), "is a folder"),
     ],
 )

@@ -44,8 +44,9 @@ def test_release_manifest_and_report(synthesize, table, tmp_path):
         "name": "copycat", "description": "Copycat: events of the user's own",
         "settings": {"alpha": 1.0, "factors": 2}, "public_settings": {"precision": 1.0},
     }  # fmt: skip
-    assert manifest["rare_places"]["merged"]["min_users"] == 5
-    assert manifest["rare_places"]["released"]["blocks"] is False
+    assert manifest["safeguards"]["rare_places"]["min_users"] == 5
+    assert manifest["level0"]["blocks"] is False
+    assert len(manifest["public_safeguards"]) == 2
     assert set(manifest["seconds"]) >= {"reading", "training", "synthesis", "deniability test"}
     assert manifest["peak_memory_mb"] > 10
     page = (out / "internal/report.html").read_text()
@@ -88,7 +89,8 @@ def test_without_a_test(synthesize, tmp_path):
     manifest = json.loads((tmp_path / "run" / "internal/manifest.json").read_text())
     assert manifest["deniability"] is None and manifest["traces"]["released"] == 40
     assert (
-        "no deniability test was made" in (tmp_path / "run" / "internal/report.html").read_text()
+        "released without a deniability test"
+        in (tmp_path / "run" / "internal/report.html").read_text()
     )
 
 

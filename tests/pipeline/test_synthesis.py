@@ -131,7 +131,7 @@ def test_the_data_may_be_read_late(city, quick):
         ({"seed": -1}, "seed must be a non-negative integer"),
         ({"model": "magic"}, "model=magic is not known"),
         ({"model": 3}, "model must be a synthesizer"),
-        ({"model": "training"}, "model=training gives the input traces themselves"),
+        ({"model": "training"}, "model=training is there to be compared with, not to be released"),
         ({"model": "sglt"}, r"without the test \(k=None\)"),
         ({"resume": True}, "resume needs an out folder"),
         ({"output_format": "xml"}, "output_format must be one of csv, parquet"),

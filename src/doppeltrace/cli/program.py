@@ -163,6 +163,6 @@ def _doppeltrace(
 
     Exit status: 0 done; 2 something must be changed (one line says what;
     nothing was written); 3 the release was held back, since it would give
-    places of few people away (nothing was written); 130 interrupted, 143
-    ended by a signal.
+    places of few people away (nothing was written), or the audit is red;
+    130 interrupted, 143 ended by a signal.
     """

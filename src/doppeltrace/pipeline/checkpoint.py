@@ -80,8 +80,8 @@ class RunCheckpoint:
 
         Parameters
         ----------
-        what : everything that decides the released traces, as JSON; a run that is there must
-            have begun with the same.
+        what : everything that decides the released traces, as JSON, options by their names; a
+            run that is there must have begun with the same.
         """
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -104,7 +104,7 @@ class RunCheckpoint:
                     f"{self.folder} belongs to a run with another {name} "
                     f"({about['what'].get(name)}, now {value}): give the same, or discard it with "
                     "overwrite=True",
-                    name,
+                    *([name] if name.isidentifier() else []),  # others are not options
                     "overwrite",
                 )
         if int(about["seed"]) != seed:  # both are secrets, so the message names neither

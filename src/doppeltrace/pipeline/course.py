@@ -122,7 +122,7 @@ class Course:
         )  # fmt: skip
         return {
             "version of doppeltrace": version("doppeltrace"),
-            "input": fingerprint(train),
+            "input data": fingerprint(train),
             "model": self.model.name,
             "setting of the model": self.model.settings,
             **{name: getattr(settings, name) for name in names},

@@ -139,8 +139,8 @@ class RunSettings:
     def _check_model(self, model: Synthesizer) -> None:
         require(
             model.releasable,
-            f"model={model.name} gives the input traces themselves: it is there to be compared "
-            "with, not to be released",
+            f"model={model.name} is there to be compared with, not to be released: choose another "
+            "model",
             "model",
         )
         require(
