@@ -235,7 +235,13 @@ def _model(chain):
     """Return what the deniability test asks of a model, for this chain."""
     train = random_model(0, users=len(chain.A), places=len(chain.B)).train
     return SimpleNamespace(
-        train=train, threads=None, testable=True, likelihood=lambda: ChainLikelihood(chain)
+        train=train,
+        n_users=train.n_users,
+        places=train.places,
+        clock=train.clock,
+        threads=None,
+        testable=True,
+        likelihood=lambda: ChainLikelihood(chain),
     )
 
 
