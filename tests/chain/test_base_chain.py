@@ -241,6 +241,7 @@ def _model(chain):
         clock=train.clock,
         threads=None,
         testable=True,
+        same_for_all_users=False,
         likelihood=lambda: ChainLikelihood(chain),
     )
 
