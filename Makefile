@@ -5,16 +5,17 @@ VENV   ?= .venv
 PIP    := $(VENV)/bin/python -m pip --disable-pip-version-check -q
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint pictures clean
+.PHONY: help demo test lint pictures clean distclean
 
 help: ## show this list
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 8
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 demo: $(VENV)/.ready ## simulate a city, make synthetic traces of it, and score them
 	$(VENV)/bin/doppeltrace demo --out demo-out --overwrite
 
 test: $(VENV)/.ready-dev lint ## check style and types, and run every test
-	$(VENV)/bin/python -m pytest -q
+	$(VENV)/bin/python tests/warm_up.py
+	$(VENV)/bin/python -m pytest -q -n auto --dist loadfile
 
 lint: $(VENV)/.ready-dev ## check style and types
 	$(VENV)/bin/ruff check .
@@ -24,9 +25,12 @@ lint: $(VENV)/.ready-dev ## check style and types
 pictures: $(VENV)/.ready-dev ## make the pictures of docs/tutorial.md again
 	$(VENV)/bin/python experiments/pictures.py
 
-clean: ## remove the virtual environment, caches and the demo's output
-	rm -rf $(VENV) demo-out .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	find . -name __pycache__ -prune -exec rm -rf {} +
+clean: ## remove caches and the demo's output
+	rm -rf demo-out .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name $(VENV) -prune -o -name __pycache__ -prune -exec rm -rf {} +
+
+distclean: clean ## remove the virtual environment, too
+	rm -rf $(VENV)
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -61,12 +61,16 @@ def test_nothing_loads_the_statistics_of_scipy_or_draws_before_it_must():
     assert not loaded & {"scipy.stats", "matplotlib", "pandas", "geopandas", "h3"}
 
 
-def test_report_is_the_function_whatever_is_imported():
-    program = """
-import doppeltrace.report.internal
+ROOMS = {path.name for path in Path(dt.__file__).parent.iterdir() if path.is_dir()}
+
+
+@pytest.mark.parametrize("name", sorted(ROOMS & set(dt.__all__)))
+def test_a_function_is_not_hidden_by_the_room_of_its_name(name):
+    program = f"""
+import doppeltrace.{name}
 import doppeltrace
-from doppeltrace import report
-from doppeltrace.pipeline import report as expected
-assert doppeltrace.report is report is expected
+from doppeltrace import {name}
+assert callable({name}) and doppeltrace.{name} is {name} is getattr(doppeltrace, "{name}")
+assert {name}.__name__ == "{name}"
 """
-    assert "doppeltrace.report.internal" in _loaded_after(program)
+    assert f"doppeltrace.{name}" in _loaded_after(program)

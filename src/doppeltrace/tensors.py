@@ -7,6 +7,7 @@ Both tensors are kept by user as sorted lists of elements in the smallest intege
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +44,7 @@ class SparseTensor:
     offsets: NDArray[np.int64]
     row: NDArray[np.unsignedinteger]
     column: NDArray[np.unsignedinteger]
-    count: NDArray
+    count: NDArray[Any]
 
     @property
     def n_elements(self) -> int:
@@ -66,7 +67,7 @@ def _assemble(
     shape: tuple[int, int, int],
     offsets: NDArray[np.int64],
     cell: NDArray[np.int64],
-    count: NDArray,
+    count: NDArray[Any],
 ) -> SparseTensor:
     """Return the tensor of the cells row · n_columns + column of each user."""
     index_type = _smallest(max(shape[1] - 1, shape[2] - 1, np.iinfo(np.uint8).max + 1))
@@ -75,7 +76,7 @@ def _assemble(
 
 
 def _count(
-    shape: tuple[int, int, int], user: NDArray, row: NDArray, column: NDArray
+    shape: tuple[int, int, int], user: NDArray[Any], row: NDArray[Any], column: NDArray[Any]
 ) -> SparseTensor:
     """Count how often each (user, row, column) occurs."""
     n_users, n_rows, n_columns = shape
@@ -179,7 +180,8 @@ def _keys(tensor: SparseTensor) -> NDArray[np.int64]:
     """Return (n_elements,) a number per (user, row, column), ascending."""
     n_users, n_rows, n_columns = tensor.shape
     user = np.repeat(np.arange(n_users, dtype=np.int64), np.diff(tensor.offsets))
-    return (user * n_rows + tensor.row) * n_columns + tensor.column
+    keys: NDArray[np.int64] = (user * n_rows + tensor.row) * n_columns + tensor.column
+    return keys
 
 
 def _where(tensor: SparseTensor, mask: NDArray[np.bool_]) -> SparseTensor:

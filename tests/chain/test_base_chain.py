@@ -234,7 +234,16 @@ def test_one_place():
 def _model(chain):
     """Return what the deniability test asks of a model, for this chain."""
     train = random_model(0, users=len(chain.A), places=len(chain.B)).train
-    return SimpleNamespace(train=train, threads=None, likelihood=lambda: ChainLikelihood(chain))
+    return SimpleNamespace(
+        train=train,
+        n_users=train.n_users,
+        places=train.places,
+        clock=train.clock,
+        threads=None,
+        testable=True,
+        same_for_all_users=False,
+        likelihood=lambda: ChainLikelihood(chain),
+    )
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from doppeltrace.streams import generator
 
@@ -181,10 +180,18 @@ def _spread(squares: NDArray[np.float64], freedom: int) -> NDArray[np.float64]:
     return np.sqrt(np.maximum(squares, 0.0) / max(freedom, 1)) + MIN_SPREAD
 
 
+def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the ranks from 1 on along the first axis, ties sharing their mean."""
+    from scipy.stats import rankdata  # slow to import, and needed by audits only
+
+    ranks: NDArray[np.float64] = rankdata(values, axis=0)
+    return ranks
+
+
 def auc(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> float:
     """Return the probability that one of the first exceeds one of the second, ties half."""
     n, m = len(inside), len(outside)
-    ranks = rankdata(np.concatenate([inside, outside]))
+    ranks = _ranks(np.concatenate([inside, outside]))
     return float((ranks[:n].sum() - n * (n + 1) / 2) / (n * m)) if n and m else 0.5
 
 
@@ -202,7 +209,7 @@ def worst_auc(
     seen = log_ratios(scores[even], member[even])
     chosen_on = member[even]
     n_in, n_out = chosen_on.sum(axis=0), (~chosen_on).sum(axis=0)
-    ranks = np.where(chosen_on, rankdata(seen, axis=0), 0.0).sum(axis=0)
+    ranks = np.where(chosen_on, _ranks(seen), 0.0).sum(axis=0)
     each = (ranks - n_in * (n_in + 1) / 2) / np.maximum(n_in * n_out, 1)  # AUC of every user
     worst = np.argsort(-np.where(n_in * n_out > 0, each, 0.5), kind="stable")[:WORST]
     judged, is_in = ratio[~even][:, worst], member[~even][:, worst]

@@ -21,11 +21,12 @@ from doppeltrace.chain._simd import (
     MIN_FLOOR,
     PLACES,
     ROWS,
+    SUMS,
     add_clamped,
     bound_move,
     multiply_by_entry,
 )
-from doppeltrace.chain.factor_chain import FactorChain
+from doppeltrace.chain.factor_chain import STEP, FactorChain
 from doppeltrace.engine.kernel import kernel
 
 _SUMS = {"fastmath": {"contract", "reassoc", "nsz"}}  # sums may be vectorised; NaN stays NaN
@@ -37,6 +38,9 @@ _ROUNDED_UP = 1.0 + 1e-6
 
 _TINY = 1e-30
 """More than what underflow in single precision takes from it."""
+
+assert STEP == 8, "_eight_products, _eight_rows and _dot are written out for eight columns"
+assert _BAND % ROWS == 0, "a band holds whole groups of rows"
 
 _INVERSE_SUMS, _SLOT_SUMS, _BUFFER, _OTHER_BUFFER, _TABLES = range(5)
 
@@ -75,13 +79,13 @@ def _weights(x, i, y, j, others_t, floor, out):
     """
     z, n_places = others_t.shape
     out[:n_places] = 0.0
-    for k in range(0, z - 8, 8):
+    for k in range(0, z - STEP, STEP):
         w = _eight_products(x, i, y, j, k)
         rows = _eight_rows(others_t, k)
         for b in range(n_places):
             out[b] += _dot(w, rows, b)
-    w = _eight_products(x, i, y, j, z - 8)
-    rows = _eight_rows(others_t, z - 8)
+    w = _eight_products(x, i, y, j, z - STEP)
+    rows = _eight_rows(others_t, z - STEP)
     total = 0.0
     for b in range(n_places):
         weight = out[b] + _dot(w, rows, b)
@@ -120,12 +124,14 @@ def inverse_row_sums(x, i, rows, others_t, floor, out):
         for r in range(n):
             for k in range(z):
                 weights[r, k] = x[i, k] * rows[start + r, k]
-        sums = np.zeros((_BAND, 4))
+        sums = np.zeros((_BAND, SUMS))
         for b in range(0, whole, PLACES):
             for r in range(0, n, ROWS):
                 add_clamped(weights, r, others_t, b, floor, sums)
         for r in range(n):
-            total = (sums[r, 0] + sums[r, 1]) + (sums[r, 2] + sums[r, 3])
+            total = 0.0
+            for part in range(SUMS):
+                total += sums[r, part]
             for b in range(whole, n_places):
                 weight = 0.0
                 for k in range(z):

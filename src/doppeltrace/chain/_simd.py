@@ -12,15 +12,25 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from doppeltrace.chain._protocol import GROUP
+from doppeltrace.chain.factor_chain import STEP
+
 ROWS, PLACES = 4, 8
 """The weights of this many rows at this many places are added up in registers."""
 
-_LANES = 2 if platform.machine().lower() in ("aarch64", "arm64") else 4
-_VECTOR = ir.VectorType(ir.DoubleType(), _LANES)
+SUMS = 2 if platform.machine().lower() in ("aarch64", "arm64") else 4
+"""A row's sum is spread over this many numbers: the lanes of a vector of float64."""
 
+_VECTOR = ir.VectorType(ir.DoubleType(), SUMS)
+assert PLACES // SUMS in (2, 4), "the vectors of a row are added in pairs"
 
-_SINGLE = ir.VectorType(ir.FloatType(), 4)
-_DOUBLE = ir.VectorType(ir.DoubleType(), 4)
+_QUAD = 4
+"""Lanes of the vectors of float32; the members of a group fill two."""
+assert GROUP == 2 * _QUAD, "a group's entries and products are taken in two vectors"
+assert STEP % _QUAD == 0, "factors are taken four at a time"
+
+_SINGLE = ir.VectorType(ir.FloatType(), _QUAD)
+_DOUBLE = ir.VectorType(ir.DoubleType(), _QUAD)
 _EPSILON = 2.0**-23  # twice the largest relative error of one rounding in single precision
 _MOVE_ERROR = 1.0 + 32 * _EPSILON  # more than all roundings of a move after its two sums
 _TINY = 1e-30  # more than what a move may lose to underflow in its last product
@@ -66,8 +76,8 @@ def _function(builder, name, kind, n_arguments):
 def add_clamped(typingctx, left, row, right_t, place, floor, sums):
     """Add Σ_p max(floor, Σ_k left[row + r, k] right_t[k, place + p]) to sums[row + r].
 
-    r < ROWS, p < PLACES. left (·, Z), right_t (Z, ·), sums (·, 4) : C-contiguous float64, Z a
-    multiple of eight. A row's sum is spread over the columns of sums.
+    r < ROWS, p < PLACES. left (·, Z), right_t (Z, ·), sums (·, SUMS) : C-contiguous float64, Z a
+    multiple of STEP. A row's sum is spread over the columns of sums.
     """
     signature = types.void(left, types.intp, right_t, types.intp, types.float64, sums)
 
@@ -79,20 +89,20 @@ def add_clamped(typingctx, left, row, right_t, place, floor, sums):
         rows = [builder.add(row, row.type(r)) for r in range(ROWS)]
         multiply_add = _function(builder, "fma", _VECTOR, 3)
         larger = _function(builder, "maxnum", _VECTOR, 2)
-        zero = ir.Constant(_VECTOR, [0.0] * _LANES)
+        zero = ir.Constant(_VECTOR, [0.0] * SUMS)
         weights = [
-            [cgutils.alloca_once_value(builder, zero) for _ in range(0, PLACES, _LANES)]
+            [cgutils.alloca_once_value(builder, zero) for _ in range(0, PLACES, SUMS)]
             for _ in range(ROWS)
         ]
         factors = builder.extract_value(left.shape, 1)
-        with cgutils.for_range(builder, builder.lshr(factors, row.type(3))) as loop:
-            first = builder.shl(loop.index, row.type(3))
-            for step in range(8):
+        with cgutils.for_range(builder, builder.udiv(factors, row.type(STEP))) as loop:
+            first = builder.mul(loop.index, row.type(STEP))
+            for step in range(STEP):
                 k = builder.add(first, row.type(step))
                 start = _at(builder, right_t, k, place)
                 others = [
                     builder.load(_vector_at(builder, builder.gep(start, [row.type(p)])), align=8)
-                    for p in range(0, PLACES, _LANES)
+                    for p in range(0, PLACES, SUMS)
                 ]
                 for r in range(ROWS):
                     factor = _spread(builder, builder.load(_at(builder, left, rows[r], k)))
@@ -113,18 +123,18 @@ def add_clamped(typingctx, left, row, right_t, place, floor, sums):
 
 
 def _entry(builder, tables, row, column):
-    """Return a table's entry of the eight members, in two vectors."""
+    """Return a table's entry of the members of a group, in two vectors."""
     integer = row.type
     memory = builder.bitcast(tables.data, ir.FloatType().as_pointer())
     columns = builder.extract_value(tables.shape, 1)
-    entry = builder.mul(builder.add(builder.mul(row, columns), column), integer(8))
-    places = (builder.gep(memory, [builder.add(entry, integer(m))]) for m in (0, 4))
+    entry = builder.mul(builder.add(builder.mul(row, columns), column), integer(GROUP))
+    places = (builder.gep(memory, [builder.add(entry, integer(m))]) for m in (0, _QUAD))
     return [builder.load(builder.bitcast(p, _SINGLE.as_pointer()), align=4) for p in places]
 
 
 def _multiply(builder, products, part, factors):
-    """Multiply the first four products, or the last four, by the factors."""
-    place = builder.gep(products.data, [ir.IntType(64)(4 * part)])
+    """Multiply the first half of the products, or the last, by the factors."""
+    place = builder.gep(products.data, [ir.IntType(64)(_QUAD * part)])
     place = builder.bitcast(place, _DOUBLE.as_pointer())
     value = builder.fmul(builder.load(place, align=8), builder.fpext(factors, _DOUBLE))
     builder.store(value, place, align=8)
@@ -132,7 +142,7 @@ def _multiply(builder, products, part, factors):
 
 @intrinsic
 def multiply_by_entry(typingctx, tables, row, column, products):
-    """Multiply products (8,) float64 by an entry of the tables, see `bound_move`."""
+    """Multiply products (GROUP,) float64 by an entry of the tables, see `bound_move`."""
     signature = types.void(tables, types.intp, types.intp, products)
 
     def codegen(context, builder, signature, args):
@@ -148,12 +158,12 @@ def multiply_by_entry(typingctx, tables, row, column, products):
 
 @intrinsic
 def bound_move(typingctx, left, right, tables, n_slots, slot, here, there, floor, products):
-    """Multiply products (8,) float64 by no less than Q(there | here) of eight members.
+    """Multiply products (GROUP,) float64 by no less than Q(there | here) of the members.
 
     Q = min(F, G π(there) / π(here)); F = max(φ, Σ_k a_k left[here, k] right[there, k]) over the
     sum of its row, G the same with here and there exchanged. left, right (·, Z) : C-contiguous
-    float32, Z a multiple of four. tables (L + 3 or more, ·, 4) : C-contiguous float64, whose
-    memory holds eight float32 instead of each four, see `_factor_kernels`. floor : φ, at least
+    float32, Z a multiple of four. tables (L + 3 or more, ·, GROUP / 2) : C-contiguous float64,
+    whose memory holds two float32 instead of each, see `_factor_kernels`. floor : φ, at least
     MIN_FLOOR.
     """
     signature = types.void(
@@ -173,7 +183,7 @@ def bound_move(typingctx, left, right, tables, n_slots, slot, here, there, floor
         single = ir.FloatType()
 
         def constant(value):
-            return ir.Constant(_SINGLE, [value] * 4)
+            return ir.Constant(_SINGLE, [value] * _QUAD)
 
         def load(array, row, column):
             place = builder.bitcast(_at(builder, array, row, column), _SINGLE.as_pointer())
@@ -190,14 +200,14 @@ def bound_move(typingctx, left, right, tables, n_slots, slot, here, there, floor
         sizes = variables(len(pairs))  # Σ |left · right|
         factors = builder.extract_value(left.shape, 1)
         row_of_a = builder.add(n_slots, integer(1))
-        with cgutils.for_range(builder, builder.lshr(factors, integer(2))) as loop:
-            first = builder.shl(loop.index, integer(2))
+        with cgutils.for_range(builder, builder.udiv(factors, integer(_QUAD))) as loop:
+            first = builder.mul(loop.index, integer(_QUAD))
             weights = []
             for size, (origin, goal) in zip(sizes, pairs, strict=True):
                 weights.append(builder.fmul(load(left, origin, first), load(right, goal, first)))
                 absolute = builder.call(magnitude, [weights[-1]])
                 builder.store(builder.fadd(builder.load(size), absolute), size)
-            for lane in range(4):
+            for lane in range(_QUAD):
                 a = both(row_of_a, builder.add(first, integer(lane)))
                 for weight, totals in zip(weights, sums, strict=True):
                     factor = _pick(builder, weight, lane)
@@ -211,7 +221,7 @@ def bound_move(typingctx, left, right, tables, n_slots, slot, here, there, floor
         proposals = []
         for size, totals, (origin, _) in zip(sizes, sums, pairs, strict=True):
             size = builder.load(size)
-            lanes = [builder.extract_element(size, ir.IntType(32)(lane)) for lane in range(4)]
+            lanes = [builder.extract_element(size, ir.IntType(32)(lane)) for lane in range(_QUAD)]
             while len(lanes) > 1:
                 lanes = [builder.fadd(*pair) for pair in zip(lanes[::2], lanes[1::2], strict=True)]
             error = _spread(builder, builder.fmul(lanes[0], roundings), _SINGLE)

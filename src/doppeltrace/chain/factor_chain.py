@@ -13,11 +13,15 @@ FLOOR = 1e-8
 """φ: reconstructed counts below it are set to it, for transitions and for visits."""
 
 
+STEP = 8
+"""Factor matrices are padded to a multiple of this many columns, which kernels take at once."""
+
+
 class FactorChain(NamedTuple):
     """Q* from (A, B, C) and π from (visit_A, visit_B, D); see `_factor_kernels`.
 
     A, visit_A (users, Z), B, C, visit_B (places, Z), D (slots, Z), float64, with zero columns up
-    to Z, a multiple of eight; B_t, C_t and visit_B_t (Z, places) are transposed, B_single and
+    to Z, a multiple of STEP; B_t, C_t and visit_B_t (Z, places) are transposed, B_single and
     C_single are B and C in float32. PPMTF shares A and B between both parts.
     """
 
@@ -57,5 +61,5 @@ def factor_chain(
 
 
 def _padded(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    extra = -rows.shape[1] % 8
+    extra = -rows.shape[1] % STEP
     return np.ascontiguousarray(np.pad(rows, ((0, 0), (0, extra))))

@@ -31,7 +31,8 @@ def words_of(rows: NDArray[np.float64]) -> NDArray[np.int64]:
         lambda i: kernels.add_rows(n * i // lanes, n * (i + 1) // lanes, bits, words[i]),
         lanes,
     )
-    return words.sum(axis=0)
+    found: NDArray[np.int64] = words.sum(axis=0)
+    return found
 
 
 def rounded(words: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -22,15 +22,19 @@ import tempfile
 import textwrap
 from collections.abc import Callable, Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, overload
 
 from numba import njit
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
 from doppeltrace.engine.views import stray_views
 
 Function = Callable[..., Any]
+
+_caching: Any = import_module("numba.core.caching")
+_LOCATORS: Any = _caching.CompileResultCacheImpl._locator_classes
+_InGivenFolder: Any = _LOCATORS[0]  # in NUMBA_CACHE_DIR
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _NAMES = ("_*kernels.py", "_simd.py", "_protocol.py")
@@ -60,7 +64,8 @@ def kernel(
         _require_fair_views(function, options)
     compiled: Any = njit(nogil=True, **options)(function)
     compiled._cache = _Cache(function)  # what njit(cache=True) does, with a cache of our own
-    return compiled
+    result: Function = compiled
+    return result
 
 
 def _require_fair_views(function: Function, options: dict[str, Any]) -> None:
@@ -129,7 +134,7 @@ def _stamped(locator: Any) -> type:
     return type(locator.__name__, (locator,), {"get_source_stamp": lambda self: stamp()})
 
 
-class _Temporary(CompileResultCacheImpl._locator_classes[0]):
+class _Temporary(_InGivenFolder):
     """A locator in a temporary folder: Numba's locator of a folder the user gives, elsewhere."""
 
     def __init__(self, function: Callable[..., Any], file: str) -> None:
@@ -144,11 +149,9 @@ class _Temporary(CompileResultCacheImpl._locator_classes[0]):
         return located
 
 
-class _Place(CompileResultCacheImpl):
-    _locator_classes = [
-        _stamped(locator) for locator in (*CompileResultCacheImpl._locator_classes, _Temporary)
-    ]
+class _Place(_caching.CompileResultCacheImpl):
+    _locator_classes = [_stamped(locator) for locator in (*_LOCATORS, _Temporary)]
 
 
-class _Cache(FunctionCache):
+class _Cache(_caching.FunctionCache):
     _impl_class = _Place

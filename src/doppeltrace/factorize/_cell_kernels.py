@@ -14,7 +14,7 @@ import numpy as np
 from doppeltrace._stream_kernels import seed_stream
 from doppeltrace.engine.kernel import kernel
 from doppeltrace.factorize._kernels import draw_row
-from doppeltrace.factorize._simd import add_squares
+from doppeltrace.factorize._simd import TILE, add_squares
 
 CHUNK = 1 << 16
 """Users that are numbered together: their numbers take two bytes, and their rows a few MB."""
@@ -61,12 +61,12 @@ def place_users(offsets, row, column, count, zero_at, counted_at, user_at, users
 def write_square(f, out):
     """Write f fᵀ to out (H,); f (Z,)."""
     at = 0
-    for p in range(0, len(f), 4):
-        for q in range(p, len(f), 4):
-            for x in range(4):
-                for y in range(4):
-                    out[at + 4 * x + y] = f[p + x] * f[q + y]
-            at += 16
+    for p in range(0, len(f), TILE):
+        for q in range(p, len(f), TILE):
+            for x in range(TILE):
+                for y in range(TILE):
+                    out[at + TILE * x + y] = f[p + x] * f[q + y]
+            at += TILE * TILE
 
 
 @kernel

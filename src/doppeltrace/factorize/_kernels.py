@@ -17,7 +17,7 @@ import numpy as np
 
 from doppeltrace._stream_kernels import normal, seed_stream
 from doppeltrace.engine.kernel import kernel
-from doppeltrace.factorize._simd import add_outers, multiply_rows
+from doppeltrace.factorize._simd import TILE, add_outers, multiply_rows
 
 _BLOCK = 96
 """Rows f computed at once before their f fᵀ are summed: they stay in the first cache."""
@@ -100,12 +100,12 @@ def draw_row(gram, moment, alpha, precision, weighted_mean, state, out):
     z = len(out)
     low = np.empty((z, z))
     at = 0
-    for p in range(0, z, 4):
-        for q in range(p, z, 4):
-            for x in range(p, min(p + 4, z)):
-                for y in range(max(q, x), min(q + 4, z)):
-                    low[y, x] = precision[y, x] + alpha * gram[at + 4 * (x - p) + y - q]
-            at += 16
+    for p in range(0, z, TILE):
+        for q in range(p, z, TILE):
+            for x in range(p, min(p + TILE, z)):
+                for y in range(max(q, x), min(q + TILE, z)):
+                    low[y, x] = precision[y, x] + alpha * gram[at + TILE * (x - p) + y - q]
+            at += TILE * TILE
     for p in range(z):
         y = weighted_mean[p] + alpha * moment[p]
         d = low[p, p]
@@ -137,13 +137,13 @@ def _squared_error(gram, moment, squares, a):
     for p in range(z):
         total -= 2.0 * a[p] * moment[p]
     at = 0
-    for p in range(0, z, 4):
-        for q in range(p, z, 4):
-            for x in range(p, min(p + 4, z)):
-                for y in range(max(q, x), min(q + 4, z)):
+    for p in range(0, z, TILE):
+        for q in range(p, z, TILE):
+            for x in range(p, min(p + TILE, z)):
+                for y in range(max(q, x), min(q + TILE, z)):
                     twice = 1.0 if x == y else 2.0
-                    total += twice * a[x] * a[y] * gram[at + 4 * (x - p) + y - q]
-            at += 16
+                    total += twice * a[x] * a[y] * gram[at + TILE * (x - p) + y - q]
+            at += TILE * TILE
     return max(total, 0.0)
 
 

@@ -15,7 +15,10 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-_LANES = 4
+TILE = 4
+"""Rows are padded to a multiple of this many columns: the lanes of a vector of float32."""
+
+_LANES = TILE
 _VECTOR = ir.VectorType(ir.FloatType(), _LANES)
 _PICK = ir.VectorType(ir.IntType(32), _LANES)
 _TILES_PER_PASS = 5 if platform.machine().lower() in ("aarch64", "arm64") else 3

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ class Cells(NamedTuple):
 
     users: NDArray[np.uint16]
     starts: NDArray[np.int64]
-    counts: NDArray
+    counts: NDArray[Any]
     counted_starts: NDArray[np.int64]
 
 

@@ -7,6 +7,7 @@ of the users are sums (`sums`), user by user or, where many users share a cell, 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +81,7 @@ def step(
     )  # fmt: skip
     a = padded(a_new)
 
-    def draw(name: str, rows: NDArray, psi: Hyper, sums: Sums) -> NDArray[np.float64]:
+    def draw(name: str, rows: NDArray[Any], psi: Hyper, sums: Sums) -> NDArray[np.float64]:
         out = np.empty_like(rows)
         key = streams.key(seed, f"draw {name}", iteration, part)
         terms = _prior_terms(psi)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,11 +49,13 @@ class Exposure:
 
     def onward(self, c: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return (places, z) Σ_j E_ij c_jk."""
-        return self.sparse @ c + self.floor * c.sum(axis=0)
+        found: NDArray[np.float64] = self.sparse @ c + self.floor * c.sum(axis=0)
+        return found
 
     def inward(self, b: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return (places, z) Σ_i E_ij b_ik."""
-        return self.sparse.T @ b + self.floor * b.sum(axis=0)
+        found: NDArray[np.float64] = self.sparse.T @ b + self.floor * b.sum(axis=0)
+        return found
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,7 @@ def step(
         lanes,
     )  # fmt: skip
 
-    def draw(name: str, parts: NDArray, weight: NDArray) -> NDArray[np.float64]:
+    def draw(name: str, parts: NDArray[Any], weight: NDArray[Any]) -> NDArray[np.float64]:
         rows = np.empty(parts.shape[1:])
         rate = np.ascontiguousarray(np.broadcast_to(prior.rate + weight, rows.shape))
         units = parts.sum(axis=0)

@@ -25,7 +25,7 @@ class Factors:
     @property
     def n_factors(self) -> int:
         """Return z."""
-        return self.A.shape[1]
+        return int(self.A.shape[1])
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from doppeltrace.engine.local import run, run_blocks, threads
 from doppeltrace.factorize import _cell_kernels as cell_kernels
 from doppeltrace.factorize import _kernels as kernels
+from doppeltrace.factorize._simd import TILE
 from doppeltrace.factorize.cells import Cells
 
 SHARD_USERS = 256
@@ -47,18 +48,18 @@ class Part(NamedTuple):
     """Elements whose f = a_n ∘ other[source] belongs to the row `target`."""
 
     offsets: NDArray[np.int64]
-    source: NDArray
-    target: NDArray
-    value: NDArray
+    source: NDArray[Any]
+    target: NDArray[Any]
+    value: NDArray[Any]
     other: NDArray[np.float32]
 
 
 def padded(rows: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Return the rows in float32, with zero columns up to a multiple of four.
+    """Return the rows in float32, with zero columns up to a multiple of TILE.
 
     The first begins a cache line: rows of sixteen columns then take one line each, not two.
     """
-    columns = -(-rows.shape[1] // 4) * 4
+    columns = -(-rows.shape[1] // TILE) * TILE
     memory = np.zeros(len(rows) * columns + _LINE // 4, np.float32)
     start = -memory.ctypes.data % _LINE // 4
     out = memory[start : start + len(rows) * columns].reshape(len(rows), columns)
@@ -68,13 +69,13 @@ def padded(rows: NDArray[np.float64]) -> NDArray[np.float32]:
 
 def quads(rows: NDArray[np.float32]) -> tuple[int, ...]:
     """Return the tuple whose length tells the kernels Z at compile time."""
-    return (0,) * (rows.shape[1] // 4)
+    return (0,) * int(rows.shape[1] // TILE)
 
 
 def gram_size(rows: NDArray[np.float32]) -> int:
     """Return H, the floats in the upper 4 × 4 blocks of a gram of these rows."""
-    blocks = rows.shape[1] // 4
-    return 16 * blocks * (blocks + 1) // 2
+    tiles = int(rows.shape[1]) // TILE
+    return TILE * TILE * tiles * (tiles + 1) // 2
 
 
 def sum_by_user(a: NDArray[np.float32], rows: NDArray[np.float32], *parts: Part) -> Sums:
@@ -83,7 +84,7 @@ def sum_by_user(a: NDArray[np.float32], rows: NDArray[np.float32], *parts: Part)
     lanes = threads()
     room = [[_scratch(part) for part in parts] for _ in range(lanes)]
 
-    def add(shard: int, lane: int, gram: NDArray, moment: NDArray) -> None:
+    def add(shard: int, lane: int, gram: NDArray[Any], moment: NDArray[Any]) -> None:
         first = shard * SHARD_USERS
         for part, packed in zip(parts, room[lane], strict=True):
             kernels.scatter_users(
@@ -115,7 +116,7 @@ def draw_by_cells(
     used = [m if part.starts[-1] else m[:0] for part, m in zip(cells, (c, d), strict=True)]
     squares = [_squares(rows) for rows in used]
 
-    def add(shard: int, _: int, *parts: NDArray) -> None:
+    def add(shard: int, _: int, *parts: NDArray[Any]) -> None:
         first = shard * SHARD_PLACES
         cell_kernels.draw_places(
             first, min(first + SHARD_PLACES, len(out)), *cells, a, used[0], squares[0], used[1],
@@ -155,7 +156,7 @@ def _add_in_order(
             run_blocks(partial(_take, part, total), len(total))
 
 
-def _one(add: Callable[..., None], wave: int, parts: list[NDArray], lane: int) -> None:
+def _one(add: Callable[..., None], wave: int, parts: list[NDArray[Any]], lane: int) -> None:
     add(wave + lane, lane, *(part[lane] for part in parts))
 
 
