@@ -84,7 +84,7 @@ def _fit_days(
 ) -> DayFactors:
     """Fit the factors of days, and the chain to a population that picking brings to its target."""
     factors = DayFactors.none()
-    wanted = targets.population
+    log_shift = np.zeros_like(targets.population)
     for turn in range(TILTS + 1):
         factors, shift = fit_days(
             noisy.tables,
@@ -96,7 +96,8 @@ def _fit_days(
             key=streams.key(seed, "crowd candidates", turn),
         )
         if turn < TILTS:
-            tilted = wanted / shift
+            log_shift += (np.log(shift) - log_shift) / (turn + 1)  # chance averages out
+            tilted = targets.population * np.exp(-log_shift)
             tilted /= tilted.sum(axis=1, keepdims=True)
             refine(chain, replace(targets, population=tilted), TILT_ROUNDS)
     return factors
