@@ -124,6 +124,16 @@ def test_types(counted):
     assert (len(tables["types"]) > size) == (style == "dense")
 
 
+def test_repeats(counted):
+    style, traces, _, tables, _ = counted
+    if style == "checkins":
+        n = np.diff(traces.offsets)
+        distinct = [len(np.unique(traces.select([u]).location)) for u in range(traces.n_users)]
+        cell = np.searchsorted(statistics.REPEAT_EDGES, (n - distinct) / n, side="left")
+        expected = np.bincount(cell[n >= 2], minlength=5)
+        np.testing.assert_array_equal(tables["repeats"], expected * GRID)
+
+
 def test_days():
     """One day by hand: 0 0 0 1 · 0 0 (a gap before the last two)."""
     clock = dt.Clock.regular(instant_minutes=60, first_hour=8, last_hour=16, daily=False)

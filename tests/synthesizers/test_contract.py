@@ -21,7 +21,7 @@ SMALL = {
     "copied": 1,
     "epsilon": None,
     "gaps": False,
-    "candidates": 2,
+    "candidates": 1,
 }  # noise never comes from a seed
 """Settings that make a model quick; each takes those it knows."""
 

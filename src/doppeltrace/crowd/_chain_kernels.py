@@ -119,14 +119,17 @@ def _pick(weights, n, target):
 def walk(chain, kind, state, trace, work):
     """Draw one trace of this kind of people into `trace` (T,), exactly.
 
+    The weight of all that can happen next is known from the messages, so the possibilities are
+    looked through, likely ones first, only until the draw is reached.
+
     chain : (begin, hold, alpha, turn, start, place, sector, weight, group, out_factor, in_factor,
-        between, group_sector, members, member_start, ahead, group_ahead, far_ahead); see
+        between, group_sector, members, member_start, ahead, group_ahead, total); see
         `sampler.Sampler`.
-    work : (≥ most near moves of a place + 1, ≥ X) float64 scratch.
+    work : (≥ X) float64 scratch.
     """
     (begin, hold, alpha, turn, start, place, sector, weight, group, out_factor, in_factor,
      between, group_sector, members, member_start, ahead, group_ahead,
-     far_ahead) = chain  # fmt: skip
+     total) = chain  # fmt: skip
     n_instants, _, n_motions, n_places = ahead.shape
     n_groups = between.shape[0]
     target = uniform(state) * begin[kind, n_motions * n_places - 1]
@@ -137,46 +140,52 @@ def walk(chain, kind, state, trace, work):
     trace[0] = x
     for t in range(1, n_instants):
         moved = min(motion, 1)
-        stay = alpha[t - 1, moved, 0, kind] * hold[x] * ahead[t, kind, 0, x]
-        go = alpha[t - 1, moved, 1, kind]
-        near = 0.0
-        first = start[x]
-        n_near = start[x + 1] - first
-        for i in range(n_near):
-            e = first + i
-            h = sector[e]
-            work[i] = turn[motion, h] * weight[e] * ahead[t, kind, h + 1, place[e]]
-            near += work[i]
-        g = group[x]
-        far = out_factor[x] * far_ahead[t, kind, motion, g]
-        target = uniform(state) * (stay + go * (near + far))
-        if target < stay:
+        left = uniform(state) * total[t - 1, kind, motion, x]
+        left -= alpha[t - 1, moved, 0, kind] * hold[x] * ahead[t, kind, 0, x]
+        if left < 0.0:
             motion = 0
-        elif target < stay + go * near or far <= 0.0:
-            i = _pick(work, n_near, (target - stay) / go)
-            motion = sector[first + i] + 1
-            x = place[first + i]
-        else:
-            target = uniform(state) * far / out_factor[x]
-            total = 0.0
-            chosen = -1
+            trace[t] = x
+            continue
+        go = alpha[t - 1, moved, 1, kind]
+        chosen = -1
+        next_motion = 0
+        for e in range(start[x], start[x + 1]):
+            h = sector[e]
+            left -= go * turn[motion, h] * weight[e] * ahead[t, kind, h + 1, place[e]]
+            if left < 0.0:
+                chosen = place[e]
+                next_motion = h + 1
+                break
+        if chosen < 0:
+            g = group[x]
+            go *= out_factor[x]
+            reached = -1
             for other in range(n_groups):
-                h = group_sector[g, other]
-                w = turn[motion, h] * between[g, other] * group_ahead[t, kind, h, other]
-                if w > 0.0:
-                    chosen = other
-                    total += w
-                    if total > target:
-                        break
-            h = group_sector[g, chosen]
-            low = member_start[chosen]
-            n = member_start[chosen + 1] - low
-            for i in range(n):
-                b = members[low + i]
-                work[i] = in_factor[b] * ahead[t, kind, h + 1, b]
-            i = _pick(work, n, uniform(state) * group_ahead[t, kind, h, chosen])
-            motion = h + 1
-            x = members[low + i]
+                if between[g, other] > 0.0:
+                    h = group_sector[g, other]
+                    w = go * turn[motion, h] * between[g, other] * group_ahead[t, kind, h, other]
+                    if w > 0.0:
+                        reached = other
+                        left -= w
+                        if left < 0.0:
+                            break
+            if reached >= 0:
+                h = group_sector[g, reached]
+                low = member_start[reached]
+                n = member_start[reached + 1] - low
+                for i in range(n):
+                    b = members[low + i]
+                    work[i] = in_factor[b] * ahead[t, kind, h + 1, b]
+                i = _pick(work, n, uniform(state) * group_ahead[t, kind, h, reached])
+                next_motion = h + 1
+                chosen = members[low + i]
+            elif start[x + 1] > start[x]:  # rounding: the likeliest move
+                chosen = place[start[x]]
+                next_motion = sector[start[x]] + 1
+            else:  # nowhere to go
+                chosen = x
+        motion = next_motion
+        x = chosen
         trace[t] = x
 
 

@@ -303,6 +303,26 @@ def count_types(
 
 
 @kernel
+def count_repeats(offsets, location, edges, base, table, heads, first, last):
+    """Add each user with two events or more to the class of the share of them at a place again."""
+    keys = np.empty(_longest_user(offsets, first, last), np.int64)
+    for u in range(first, last):
+        n = offsets[u + 1] - offsets[u]
+        if n < 2:
+            continue
+        for i in range(n):
+            keys[i] = location[offsets[u] + i]
+        keys[:n].sort()
+        again = 0
+        for i in range(1, n):
+            again += keys[i] == keys[i - 1]
+        cell = base + _mobility_class(again, n, edges)
+        table[cell] += np.int64(GRID)
+        if len(heads) > 0:
+            heads[cell] += 1
+
+
+@kernel
 def count_days(
     offsets, location, instant, points, scale, cycle, n_instants, base, table, heads, first, last
 ):

@@ -18,17 +18,17 @@ from doppeltrace.crowd._day_kernels import OFFSETS
 from doppeltrace.crowd.population import add_columns
 from doppeltrace.crowd.public import PublicInputs
 from doppeltrace.crowd.sampler import DayFactors, Presence, Sampler
-from doppeltrace.crowd.shrink import correction, shrink
+from doppeltrace.crowd.shrink import shrink
 from doppeltrace.crowd.statistics import Noisy, radius_scale
 
 Wide = NDArray[np.float64]
 
-POOL = 4_000
+POOL = 8_000
 """Groups of candidates in the pool."""
 ROUNDS = 30
 LIMIT = 4.0
 """Largest log factor."""
-_SAME_PLACE = 0.5  # share of a part of the cycle for which people stay where they are
+_FEW = 2.0  # picks of the pool, too few to tell a share from
 
 
 def fit_days(
@@ -65,23 +65,20 @@ def fit_days(
 def _distortion(traces: NDArray[np.int32], pick: Wide, public: PublicInputs) -> Wide:
     """Return (T, X) the population of picked traces relative to that of all.
 
-    By instant for groups of places, then by part of the cycle for places, each as far as it
-    exceeds the chance of the pool.
+    By part of the cycle for places, by instant for groups of places: finer is chance.
     """
     n, n_places = public.n_instants, public.n_places
     part, group = public.part[public.slots], public.levels[-1]
     rows, picked = traces.reshape(-1, n), pick.ravel() * len(pick)
     even = np.full(len(picked), len(pick) / len(picked))
     after, before = (
-        np.stack([np.bincount(rows[:, t], weight, n_places) for t in range(n)])
+        np.stack([np.bincount(rows[:, t], weight, n_places) for t in range(n)]) + _FEW
         for weight in (picked, even)
     )
-    ratio = correction(add_columns(after, group), add_columns(before, group), 0.0, 1.0)[:, group]
+    ratio = np.empty((n, n_places))
     for p in np.unique(part):
-        at = part == p
-        seen, expected = after[at].sum(axis=0), (before * ratio)[at].sum(axis=0)
-        ratio[at] *= correction(seen, expected, 0.0, _SAME_PLACE * at.sum())
-    return ratio
+        ratio[part == p] = after[part == p].sum(axis=0) / before[part == p].sum(axis=0)
+    return ratio * (add_columns(after, group) / add_columns(before * ratio, group))[:, group]
 
 
 def _targets(

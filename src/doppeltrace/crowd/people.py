@@ -24,7 +24,7 @@ from doppeltrace.progress import Callback, Step
 
 Wide = NDArray[np.float64]
 
-MAX_KINDS = 32
+MAX_KINDS = {"dense": 32, "checkins": 64}
 """Kinds of people (type and mobility class) in the chain at most."""
 TILTS = 2
 """Times that the chain is fitted again to make up for what choosing among its traces does."""
@@ -61,7 +61,7 @@ def make_crowd(
     found = fit_types(
         tables["types"], public, n_classes, types, streams.generator(seed, "crowd types")
     )
-    weight, mobility, share = _kinds(found, class_weight)
+    weight, mobility, share = _kinds(found, class_weight, MAX_KINDS[style])
     per_instant = (visits / visits.sum(axis=1, keepdims=True))[public.slots]
     targets = Targets(per_instant, moves, steps, weight, mobility, share, _turns(noisy))
     chain = fit_chain(targets, public, callback)
@@ -84,7 +84,7 @@ def _fit_days(
 ) -> DayFactors:
     """Fit the factors of days, and the chain to a population that picking brings to its target."""
     factors = DayFactors.none()
-    wanted = targets.population
+    log_shift = np.zeros_like(targets.population)
     for turn in range(TILTS + 1):
         factors, shift = fit_days(
             noisy.tables,
@@ -96,7 +96,8 @@ def _fit_days(
             key=streams.key(seed, "crowd candidates", turn),
         )
         if turn < TILTS:
-            tilted = wanted / shift
+            log_shift += (np.log(shift) - log_shift) / (turn + 1)  # chance averages out
+            tilted = targets.population * np.exp(-log_shift)
             tilted /= tilted.sum(axis=1, keepdims=True)
             refine(chain, replace(targets, population=tilted), TILT_ROUNDS)
     return factors
@@ -113,16 +114,19 @@ def repeats(noisy: NoisyStatistics) -> float:
     return max(1.0, noisy.first.visits_square / total / kept)
 
 
-def _kinds(types: Types, class_weight: Wide) -> tuple[Wide, NDArray[np.int64], Wide]:
+def _kinds(types: Types, class_weight: Wide, largest: int) -> tuple[Wide, NDArray[np.int64], Wide]:
     """Return (K,) weights and classes, and (P, G, K) shares, of type × class; rare ones go."""
-    pair = types.weight * types.mobility  # (Q, types)
+    mobility = types.mobility
+    if len(mobility) != len(class_weight):  # classes that types were not told apart by
+        mobility = np.ones((len(class_weight), len(types.weight)))
+    pair = types.weight * mobility  # (Q, types)
     pair = pair * (class_weight / np.maximum(pair.sum(axis=1), 1e-9))[:, None]
     pair /= pair.sum()
-    smallest = np.sort(pair.ravel())[::-1][min(MAX_KINDS, pair.size) - 1]
+    smallest = np.sort(pair.ravel())[::-1][min(largest, pair.size) - 1]
     keep = (pair >= max(MIN_KIND, smallest)) | (pair == pair.max())
-    mobility, kind = np.nonzero(keep)
+    of_class, kind = np.nonzero(keep)
     weight = pair[keep] / pair[keep].sum()
-    return weight, mobility.astype(np.int64), types.share[:, :, kind]
+    return weight, of_class.astype(np.int64), types.share[:, :, kind]
 
 
 def _turns(noisy: NoisyStatistics) -> Wide:

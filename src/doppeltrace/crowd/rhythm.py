@@ -7,13 +7,14 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from doppeltrace.crowd.shrink import correction
+from doppeltrace.crowd.shrink import correction, shrink
 from doppeltrace.crowd.statistics import Noisy
 
 Floats = NDArray[np.float64]
 
-CHECKIN_STAY = 2 / 3
-"""Share of steps that stay where the data do not record staying."""
+REPEAT_STAYS = np.array([0.05, 0.2, 0.4, 0.6, 0.85])
+"""Share of steps that stay, by class of check-in users: check-ins do not record staying, so a
+trace repeats places as often as the users' events do."""
 _AXES = ((0, 3), (0,), (3,), ())  # overall, by class, by slot, by both
 _BOUND = 0.02
 
@@ -33,16 +34,32 @@ def rhythm(tables: Mapping[str, Noisy], slots: NDArray[np.int64]) -> tuple[Float
         total, predicted = (t.sum(axis=axes, keepdims=True) for t in (noisy, model))
         model = model * correction(total, predicted, sigma * np.sqrt(cells), 1.0)
     model = np.maximum(model, 1e-4 * model.mean())
+    if "repeats" in tables:
+        weight, moving = _repeating(tables["repeats"], len(noisy))
+        model = np.broadcast_to(model, (*model.shape[:3], len(weight)))
+        return _steps(model, moving, slots), weight
     weight = model.sum(axis=(0, 1, 2))
     weight /= weight.sum()
-    moving = _moving(model, weight, tables["stays"])
-    steps = np.empty((len(slots) - 1, *noisy.shape[1:]))
+    return _steps(model, _moving(model, weight, tables["stays"]), slots), weight
+
+
+def _repeating(repeats: Noisy, n_slots: int) -> tuple[Floats, Floats]:
+    """Return the weights of the classes of check-in users, and (L, Q) how often they move."""
+    even = np.full(len(REPEAT_STAYS), max(repeats.value.sum(), 1.0) / len(REPEAT_STAYS))
+    weight = shrink(repeats.value, even, repeats.sigma, 1.0)
+    moving = np.broadcast_to(1 - REPEAT_STAYS, (n_slots, len(REPEAT_STAYS)))
+    return weight / weight.sum(), moving
+
+
+def _steps(model: Floats, moving: Floats, slots: NDArray[np.int64]) -> Floats:
+    """Return (T − 1, 2, 2, Q) shares with the margins `moving` (L, Q)."""
+    steps = np.empty((len(slots) - 1, *model.shape[1:]))
     for i, (before, now) in enumerate(zip(slots[:-1], slots[1:], strict=True)):
-        for q in range(noisy.shape[3]):
+        for q in range(model.shape[3]):
             steps[i, :, :, q] = _with_margins(
                 model[now, :, :, q], moving[before, q], moving[now, q]
             )
-    return steps, weight
+    return steps
 
 
 def stay_share(stays: Noisy) -> float:
@@ -61,8 +78,6 @@ def _moving(model: Floats, weight: Floats, stays: Noisy) -> Floats:
     overall = counts[:, 1].sum() / max(both.sum(), 1.0)
     known = both > 12 * max(sigma, 0.5)
     share = np.where(known, counts[:, 1] / np.maximum(both, 1.0), overall)
-    if overall > 0.8:
-        share = np.full(len(both), 1 - CHECKIN_STAY)
     share = np.clip(share, _BOUND, 1 - _BOUND)
     now = model.sum(axis=1)[:, 1] / model.sum(axis=(1, 2))
     odds = np.log(now / (1 - now))

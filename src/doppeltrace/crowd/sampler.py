@@ -49,34 +49,28 @@ class DayFactors:
         return cls(np.zeros(OFFSETS[-1]), np.zeros(N_DWELLS))
 
 
-def _far(by_group: NDArray[np.float32], chain: Chain) -> NDArray[np.float32]:
-    """Return (T, K, M, G) the weight of all far moves out of a group, by motion before."""
-    graph = chain.graph
-    n, n_kinds, n_headings, n_groups = by_group.shape
-    found = np.zeros((n, n_kinds, n_headings + 1, n_groups), dtype=np.float32)
-    for h in range(n_headings):
-        between = np.where(graph.group_sector == h, chain.between, np.float32(0))
-        reach = np.einsum("tkb,ab->tka", by_group[:, :, h], between)
-        found += chain.turn[:, h][:, None] * reach[:, :, None, :]
-    return found
-
-
 class Sampler:
     """A chain with its backward messages, ready to draw from."""
 
     def __init__(self, chain: Chain) -> None:
         graph = chain.graph
-        beta, _, _ = chain.backward(keep_steps=False)
+        beta, _, scale = chain.backward(keep_steps=False)
         n, motions, n_places, n_kinds = beta.shape
         ahead = np.empty((n, n_kinds, motions, n_places), dtype=np.float32)
+        total = np.empty((n - 1, n_kinds, motions, n_places), dtype=np.float32)
         for t in range(n):
             ahead[t] = np.moveaxis(beta[t] * chain.at(t), 2, 0)
+            if t < n - 1:
+                total[t] = np.moveaxis(beta[t] / scale[t], 2, 0)
+        del beta
         first = ahead[0] * np.moveaxis(chain.begin, 1, 0)[:, :, None]
         begin = np.cumsum(first.reshape(n_kinds, -1), axis=1, dtype=np.float64)
-        ordered = ahead[:, :, 1:, graph.members] * chain.into[graph.members]
-        by_group = np.add.reduceat(ordered, graph.member_start[:-1], axis=3)
-        del beta, ordered
-        far = _far(by_group, chain)
+        by_group = np.empty((n, n_kinds, motions - 1, graph.n_groups), dtype=np.float32)
+        for t in range(n):
+            inward = ahead[t, :, 1:, graph.members] * chain.into[graph.members][:, None, None]
+            sums = np.add.reduceat(inward, graph.member_start[:-1], axis=0)
+            by_group[t] = np.moveaxis(sums, 0, 2)
+        likely = np.lexsort((-chain.near, graph.origin))  # likely moves first
         self.kinds = np.cumsum(chain.weight, dtype=np.float64)
         self.n_instants, self.n_places = n, n_places
         self._chain: tuple[Any, ...] = (
@@ -85,9 +79,9 @@ class Sampler:
             np.ascontiguousarray(chain.alpha[:, :, :, chain.mobility]),
             chain.turn,
             graph.start,
-            graph.place,
-            graph.sector.astype(np.int64),
-            chain.near,
+            graph.place[likely],
+            graph.sector[likely].astype(np.int64),
+            chain.near[likely],
             graph.group,
             chain.out,
             chain.into,
@@ -96,8 +90,8 @@ class Sampler:
             graph.members,
             graph.member_start,
             ahead,
-            np.ascontiguousarray(by_group),
-            far,
+            by_group,
+            total,
         )
 
     def draw(

@@ -33,6 +33,8 @@ NORM_BINS = 49
 """Bins of norms: upper edges 2^−1, 2^−¾, … 2^11."""
 CLASS_EDGES = np.array([0.0, 0.15, 0.3, 0.5])
 """Shares of steps that move at which one mobility class ends and the next begins."""
+REPEAT_EDGES = np.array([0.1, 0.3, 0.5, 0.7])
+"""Shares of events at a place seen before at which one class of check-in users ends."""
 HEADINGS = 4
 """Sectors of the compass in which a move can point."""
 NO_CYCLE = 2**40
@@ -73,8 +75,9 @@ SHARES: Mapping[Style, Mapping[str, float]] = {
         "trip lengths": 0.04,
         "ends of moves": 0.06,
         "moves between neighbours": 0.06,
-        "stays": 0.02,
-        "persistence": 0.012,
+        "stays": 0.015,
+        "persistence": 0.007,
+        "repeats": 0.01,
         "types": 0.21,
     },
 }
@@ -156,6 +159,8 @@ def layout(public: PublicInputs, style: Style, clips: Clips) -> list[Table]:
     ]
     if style == "dense":
         found.append(Table("turns", (HEADINGS,), 2 * clips.moves))
+    else:
+        found.append(Table("repeats", (len(REPEAT_EDGES) + 1,), 1.0))
     found.append(Table("types", (co_occurrences,), math.sqrt(max(blocks, 1))))
     if style == "dense":
         found.append(Table("days", (sum(CELLS),), math.sqrt(len(CELLS))))
@@ -213,6 +218,10 @@ def tables(
             offsets, location, instant, slot, public.part, public.type_group, class_edges,
             base["types"], table, seen, first, last,
         )  # fmt: skip
+        if "repeats" in base:
+            kernels.count_repeats(
+                offsets, location, REPEAT_EDGES, base["repeats"], table, seen, first, last
+            )
         if "days" in base:
             kernels.count_days(
                 offsets, location, instant, public.points, scale, cycle, public.n_instants,
@@ -249,14 +258,11 @@ def release_tables(
     return noisy
 
 
-def _columns(traces: Traces) -> tuple[Integers, NDArray, NDArray, Integers]:
+def _columns(
+    traces: Traces,
+) -> tuple[Integers, NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """Return (offsets, location, instant, slot) as the kernels take them."""
-    return (
-        traces.offsets,
-        traces.location,
-        traces.instant.astype(np.int64),
-        traces.slot.astype(np.int64),
-    )
+    return traces.offsets, traces.location, traces.instant, traces.slot
 
 
 def _summed(count, n_users: int, size: int) -> Integers:  # type: ignore[no-untyped-def]

@@ -39,7 +39,9 @@ class Crowd(PrivateSynthesizer):
     min_users : without noise, counts of fewer users are pooled; with noise it does nothing.
     candidates : traces of the chain of which each released one is chosen, so that days look like
         the users' days; 1 takes the chain's own.
-    gaps : True leaves events out as often as the data do; False gives every instant a place.
+    gaps : True leaves events out as often as the data do on a day with events; False gives every
+        instant a place; None is True for dense data and False for check-ins, whose traces then
+        stand for a user's events of many days.
     seed, threads : see `Synthesizer`.
     """
 
@@ -62,7 +64,7 @@ class Crowd(PrivateSynthesizer):
         style: Literal["dense", "checkins"] | None = None,
         min_users: int = 5,
         candidates: int = 16,
-        gaps: bool = True,
+        gaps: bool | None = None,
         seed: int | None = None,
         threads: int | None = None,
     ) -> None:
@@ -94,6 +96,10 @@ class Crowd(PrivateSynthesizer):
         """One sentence if noise outweighs the data so far that the traces are worth little."""
         noisy = self.statistics_
         return caution(noisy.first.users, self.epsilon, self.delta, self.places)
+
+    @property
+    def _leaves_gaps(self) -> bool:
+        return self.statistics_.first.style == "dense" if self.gaps is None else self.gaps
 
     def log_likelihood(self, locations: ArrayLike, users: ArrayLike) -> NDArray[np.float64]:
         """Refuse: no trace is made from one user; the guarantee covers all of them."""
@@ -132,7 +138,7 @@ class Crowd(PrivateSynthesizer):
                 last - first,
                 len(instants),
                 candidates=self.candidates,
-                gaps=self.gaps,
+                gaps=self._leaves_gaps,
                 seed=seed,
                 offset=first,
             )
