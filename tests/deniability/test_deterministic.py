@@ -70,7 +70,9 @@ def test_kernel_includes_the_upper_end_of_the_bin_and_not_the_lower():
 
     def count(lower, upper):
         ends = (np.array([lower]), np.array([upper]))
-        return model.likelihood().counting(synthetic, *ends)(np.array([1]), np.array([0]))
+        return model.likelihood().counting(synthetic, *ends)(
+            np.array([1]), np.array([1]), np.array([0])
+        )
 
     assert count(value - 1, value) == 1
     assert count(value, value + 1) == 0
@@ -121,6 +123,7 @@ def _stub(values):
         **{name: getattr(model, name) for name in ("n_users", "places", "clock")},
         testable=True,
         same_for_all_users=False,
+        alike=None,
         threads=None,
         likelihood=lambda: formula,
     )

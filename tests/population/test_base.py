@@ -8,7 +8,7 @@ import pytest
 
 import doppeltrace as dt
 from doppeltrace.population import base as population
-from doppeltrace.population.base import fit_range, population_base
+from doppeltrace.population.base import fit_range, lowest, population_base
 
 SETTINGS = {
     "min_users": 2,
@@ -259,6 +259,18 @@ def test_planted_range_is_found(range_km, places, far):
     rng = np.random.default_rng(7)
     found = fit_range(*_gravity_moves(rng, range_km, places, 4_000, far))
     assert found == pytest.approx(range_km, rel=0.12)
+
+
+@pytest.mark.parametrize("deeper", [-1.6, 2.3])
+def test_the_deeper_of_two_valleys_is_found(deeper):
+    """New York has one at 0.7 km and one at 5 km, almost as deep as each other."""
+
+    def loss(x):
+        wells = [(-1.6, 0.5), (2.3, 1.2)]
+        return -sum((1.02 if at == deeper else 1.0) * np.exp(-(((x - at) / w) ** 2))
+                    for at, w in wells)  # fmt: skip
+
+    assert lowest(loss, -2.5, 3.0) == pytest.approx(deeper, abs=0.02)
 
 
 def test_base_tells_the_range_it_used():

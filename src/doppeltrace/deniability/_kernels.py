@@ -200,7 +200,7 @@ def own_log_likelihoods(first, last, chain, owners, starts, traces, slots, out):
 
 @kernel
 def _count_groups(
-    first, last, chain, verifiers, traces, owner, slots, lower, upper, chosen, least,
+    first, last, chain, verifiers, times, traces, owner, slots, lower, upper, chosen, least,
     starts, at, scratch, tables, products, counts,
 ):  # fmt: skip
     """Do what `count_in_bin` does, with the memory that it allocated."""
@@ -229,16 +229,17 @@ def _count_groups(
                         lower[y], upper[y], m, tables,
                     )  # fmt: skip
                     if lower[y] < value <= upper[y]:
-                        counts[c] += 1
+                        counts[c] += times[start + m]
 
 
 @kernel
 def count_in_bin(
-    first, last, chain, verifiers, traces, owner, slots, lower, upper, chosen, counts
+    first, last, chain, verifiers, times, traces, owner, slots, lower, upper, chosen, counts
 ):
     """Count, for each chosen trace, the verifiers with lower < ln p ≤ upper, its owner left out.
 
-    Adds those of verifiers[first] … verifiers[last − 1] to counts (len(chosen),).
+    Adds those of verifiers[first] … verifiers[last − 1], each `times` over, to counts
+    (len(chosen),).
     """
     rows, columns = scratch_shape(chain, MANY)
     scratch = np.empty((GROUP, rows, columns))
@@ -249,6 +250,6 @@ def count_in_bin(
         limit = lower[chosen[c]] - SLACK
         least[c] = math.exp(limit) if limit > DEEP else -1.0
     _count_groups(
-        first, last, chain, verifiers, traces, owner, slots, lower, upper, chosen, least,
+        first, last, chain, verifiers, times, traces, owner, slots, lower, upper, chosen, least,
         starts, at, scratch, tables, np.empty(GROUP), counts,
     )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +30,7 @@ class Counting(NamedTuple):
 
     own : (n_traces,) ln p(y = M(n)) of each trace's input user.
     plausible : (n_traces,) users counted so far.
-    done : verifiers looked at.
+    done : verifiers looked at; those who are the same to the model are one.
     """
 
     own: NDArray[np.float64]
@@ -56,6 +56,8 @@ class Deniability:
     counted_all : whether `plausible` is complete.
     all_users : whether U* is all users of the input.
     vacuous : whether all users give every trace the same likelihood, so that all traces pass.
+    by_construction : whether at least k users give every trace the very same likelihood, as the
+        model makes no difference between them.
     """
 
     plausible: NDArray[np.int64]
@@ -66,6 +68,7 @@ class Deniability:
     counted_all: bool
     all_users: bool = True
     vacuous: bool = False
+    by_construction: bool = False
 
     def __repr__(self) -> str:
         """Show how many passed, not the arrays."""
@@ -76,7 +79,13 @@ class Deniability:
     def guarantee(self) -> Guarantee:
         """What each trace that passed is promised."""
         verifiers = None if self.all_users else self.n_verifiers
-        return Guarantee.deniability(self.k, self.eta, verifiers, vacuous=self.vacuous)
+        return Guarantee.deniability(
+            self.k,
+            self.eta,
+            verifiers,
+            vacuous=self.vacuous,
+            by_construction=self.by_construction,
+        )
 
     @property
     def pass_rate(self) -> float:
@@ -146,25 +155,29 @@ def deniability_test(
     if not (synthetic.places.same_as(model.places) and synthetic.clock.same_as(model.clock)):
         raise InputError("the synthetic traces have other places or another clock than the model")
     likelihood = model.likelihood()
+    together = _together(model, synthetic, chosen)
+    synthetic = together.synthetic
     with use_threads(model.threads):
-        if counted is None:  # the input user counts
-            own = _own(likelihood, synthetic, callback)
-            counted = Counting(own, np.ones(len(synthetic), np.int64), 0)
+        if counted is None:
+            counted = Counting(_own(likelihood, synthetic, callback), together.certain, 0)
         own, plausible = counted.own, counted.plausible.copy()
         bin_number = np.floor(-own / eta)
         lower, upper = -(bin_number + 1) * eta, -bin_number * eta
         count = likelihood.counting(synthetic, lower, upper)
         undecided = np.arange(len(synthetic))
-        for first in range(counted.done, len(chosen), BLOCK_VERIFIERS):
+        units = len(together.verifiers)
+        for first in range(counted.done, units, BLOCK_VERIFIERS):
             if not count_all:
                 undecided = undecided[plausible[undecided] < k]
                 if len(undecided) == 0:
                     break
-            callback(Step("deniability test", first, len(chosen)))
-            block = chosen[first : first + BLOCK_VERIFIERS]
-            plausible[undecided] += count(block, undecided)
-            keep(Counting(own, plausible, first + len(block)))
-    callback(Step("deniability test", len(chosen), len(chosen)))
+            callback(Step("deniability test", first, units))
+            block = slice(first, min(first + BLOCK_VERIFIERS, units))
+            plausible[undecided] += count(
+                together.verifiers[block], together.times[block], undecided
+            )
+            keep(Counting(own, plausible, block.stop))
+    callback(Step("deniability test", units, units))
     if not count_all:
         plausible = np.minimum(plausible, k)
     return Deniability(
@@ -176,7 +189,45 @@ def deniability_test(
         count_all,
         all_users=len(chosen) == n_users,
         vacuous=model.same_for_all_users,
+        by_construction=smallest_group(model) >= k,
     )
+
+
+class _Together(NamedTuple):
+    """A test in which users who are the same to the model stand for each other.
+
+    synthetic : the traces, owned by the user who stands for their owner.
+    verifiers, times : who stands for some of U*, and for how many.
+    certain : (n_traces,) the owner, and those of U* who are the same: they need no likelihood.
+    """
+
+    synthetic: SyntheticTraces
+    verifiers: NDArray[np.int64]
+    times: NDArray[np.int64]
+    certain: NDArray[np.int64]
+
+
+def _together(
+    model: TestableModel, synthetic: SyntheticTraces, chosen: NDArray[np.int64]
+) -> _Together:
+    if model.alike is None:
+        times = np.ones(len(chosen), np.int64)
+        return _Together(synthetic, chosen, times, np.ones(len(synthetic), np.int64))
+    stands_for = np.bincount(model.alike[chosen], minlength=model.n_users)
+    asked = np.zeros(model.n_users, dtype=bool)
+    asked[chosen] = True
+    verifiers = np.flatnonzero(stands_for)
+    owner = model.alike[synthetic.owner]
+    certain = 1 + stands_for[owner] - asked[synthetic.owner]
+    return _Together(replace(synthetic, owner=owner), verifiers, stands_for[verifiers], certain)
+
+
+def smallest_group(model: TestableModel) -> int:
+    """Return how many users, at least, are the same to the model as any user."""
+    if model.alike is None:
+        return 1
+    sizes = np.bincount(model.alike)
+    return int(sizes[sizes > 0].min())
 
 
 def _own(

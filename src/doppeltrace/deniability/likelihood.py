@@ -17,8 +17,9 @@ from doppeltrace.traces import Clock, Places, SyntheticTraces
 LANES_PER_THREAD = 4
 """More lanes than threads even out verifiers that take longer."""
 
-Count = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64]]
-"""(verifiers, chosen traces) → how many of the verifiers are in each chosen trace's bin."""
+Integers = NDArray[np.int64]
+Count = Callable[[Integers, Integers, Integers], Integers]
+"""(verifiers, times, chosen traces) → verifiers, each so many times over, in each trace's bin."""
 
 
 class Likelihood(Protocol):
@@ -48,6 +49,10 @@ class TestableModel(Protocol):
     @property
     def same_for_all_users(self) -> bool:
         """Whether all users give every trace the same likelihood, so that all traces pass."""
+
+    @property
+    def alike(self) -> Integers | None:
+        """(n_users,) one user of each group of users who are the same to the model, or None."""
 
     @property
     def n_users(self) -> int:
@@ -121,13 +126,13 @@ class ChainLikelihood:
         """Return how to count the verifiers but the owner with lower < ln p ≤ upper."""
         slots = traces.clock.slot(traces.instants)
 
-        def count(verifiers: NDArray[np.int64], chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+        def count(verifiers: Integers, times: Integers, chosen: Integers) -> Integers:
             n, lanes = len(verifiers), LANES_PER_THREAD * threads()
             counts = np.zeros((lanes, len(chosen)), np.int32)
             run(
                 lambda lane: kernels.count_in_bin(
                     n * lane // lanes, n * (lane + 1) // lanes, self.chain, verifiers,
-                    traces.locations, traces.owner, slots, lower, upper, chosen,
+                    times, traces.locations, traces.owner, slots, lower, upper, chosen,
                     counts[lane],
                 ),
                 lanes,
@@ -160,11 +165,11 @@ class FormulaLikelihood:
     ) -> Count:
         """Return how to count the verifiers but the owner with lower < ln p ≤ upper."""
 
-        def count(verifiers: NDArray[np.int64], chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+        def count(verifiers: Integers, times: Integers, chosen: Integers) -> Integers:
             values = self.log_likelihood(traces.locations[chosen], verifiers)
             inside = (values > lower[chosen, None]) & (values <= upper[chosen, None])
             inside &= verifiers[None, :] != traces.owner[chosen, None]
-            total: NDArray[np.int64] = inside.sum(axis=1)
+            total: NDArray[np.int64] = (inside * times).sum(axis=1)
             return total
 
         return count

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from doppeltrace.deniability.deterministic import smallest_group
 from doppeltrace.deniability.randomized import OneTracePrivacy
 from doppeltrace.guarantee import Guarantee
 from doppeltrace.pipeline.settings import RunSettings
@@ -18,7 +19,10 @@ def guarantee_of(
     if k is None:
         return Guarantee.none("The traces were released without a deniability test.")
     if privacy is None or settings.epsilon0 is None:
-        return Guarantee.deniability(k, eta, settings.verifiers, vacuous=vacuous)
+        by_construction = smallest_group(model) >= k
+        return Guarantee.deniability(
+            k, eta, settings.verifiers, vacuous=vacuous, by_construction=by_construction
+        )
     return Guarantee.one_trace(
         k,
         eta,

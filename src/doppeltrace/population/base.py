@@ -11,7 +11,7 @@ where it no longer matters, the place itself counting `stay` times.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -29,6 +29,8 @@ CUT_OFF = 4.0
 """Gravity reaches this many ranges far: e⁻⁴ < 2 % of its weight is lost."""
 SCALING_ROUNDS = 30
 FITTED_ORIGINS = 300
+GRID_RANGES = 17
+"""Ranges, each √2 times the one before, that are tried before the best ones are refined."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,8 +199,28 @@ def fit_range(
             share = float(np.clip(np.sum(weight * far) / weight.sum(), 1e-6, 1 - 1e-6))
         return -float(np.sum(weight * np.log(share * chance + (1 - share) * by_gravity)))
 
-    bounds = (np.log(typical / 4), np.log(typical * 64))
-    return float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x))
+    return float(np.exp(lowest(loss, np.log(typical / 4), np.log(typical * 64))))
+
+
+def lowest(loss: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a function of several valleys is lowest.
+
+    Every valley of a grid is refined: a search from one place would fall into whichever is on
+    its way.
+    """
+    grid = np.linspace(low, high, GRID_RANGES)
+    height = np.pad([loss(at) for at in grid], 1, constant_values=np.inf)
+    valleys = np.flatnonzero((height[1:-1] <= height[:-2]) & (height[1:-1] <= height[2:]))
+    found = [
+        minimize_scalar(
+            loss,
+            bounds=(grid[max(i - 1, 0)], grid[min(i + 1, GRID_RANGES - 1)]),
+            method="bounded",
+            options={"xatol": 1e-3},
+        )
+        for i in valleys.tolist()
+    ]
+    return float(min(found, key=lambda one: one.fun).x)
 
 
 def _gravity(

@@ -80,6 +80,14 @@ class Synthesizer(FittedModel, ABC):
         return False
 
     @property
+    def alike(self) -> NDArray[np.int64] | None:
+        """(n_users,) who stands for each user; None if the model tells all users apart.
+
+        Users for whom the same user stands have the same likelihood for every trace.
+        """
+        return None
+
+    @property
     def clusters_(self) -> Factors | None:
         """Θ, where one Θ tells which users are alike and how; None where there is none."""
         return None

@@ -36,8 +36,11 @@ class ChainSynthesizer(Synthesizer):
         """
         traces, chosen = likelihood_arguments(self, locations, users)
         slots = self.clock.slot(self.clock.timeline(traces.shape[1]))
+        asked = chosen if self.alike is None else self.alike[chosen]
+        different, which = np.unique(asked, return_inverse=True)
         with use_threads(self.threads):
-            return self.likelihood().log_likelihood(traces, slots, chosen)
+            found = self.likelihood().log_likelihood(traces, slots, different)
+        return found[:, which]
 
     def likelihood(self) -> ChainLikelihood:
         """Return what the deniability tests ask for likelihoods."""

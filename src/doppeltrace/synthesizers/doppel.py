@@ -14,8 +14,9 @@ from doppeltrace.chain.base_chain import BaseChain, base_chain
 from doppeltrace.errors import require
 from doppeltrace.factorize import poisson
 from doppeltrace.factorize.poisson import Exposure
-from doppeltrace.factorize.state import Observations, State
+from doppeltrace.factorize.state import Factors, Observations, State
 from doppeltrace.population.base import Base, check_settings, population_base
+from doppeltrace.population.groups import alike, group_means
 from doppeltrace.population.stays import follow_stays, records_stays
 from doppeltrace.synthesizers.cost import Cost, Work, chain_memory
 from doppeltrace.synthesizers.factorized import FactorizedSynthesizer
@@ -48,6 +49,9 @@ class Doppel(FactorizedSynthesizer):
     Parameters
     ----------
     factors : z, number of factors.
+    group : users who are alike share one row of A, in groups of at least this many: every trace
+        is then equally likely for all of them, which makes it (k, 0)-plausibly deniable for k up
+        to `group`. 1 gives every user a row of their own.
     iterations : Gibbs iterations; the last one's Θ is the model.
     warm_users : where there are more users, the first four fifths of the iterations go over this
         many of them, drawn at random: what all users share is then known, and the last fifth,
@@ -74,6 +78,7 @@ class Doppel(FactorizedSynthesizer):
     description = "Doppel: Poisson tensor factorization, and a chain along the population's moves"
     public_settings = {
         "factors": "factors",
+        "group": "users who share one profile, at least",
         "iterations": "training iterations",
         "shape": "shape of the prior",
         "rate": "rate of the prior",
@@ -89,6 +94,7 @@ class Doppel(FactorizedSynthesizer):
         self,
         *,
         factors: int = 8,
+        group: int = 10,
         iterations: int = 300,
         warm_users: int = 20_000,
         shape: float = 0.03,
@@ -108,7 +114,9 @@ class Doppel(FactorizedSynthesizer):
         require(0 <= jump <= 1, "jump must be from 0 to 1")
         require(exposure in (True, False), "exposure must be True or False")
         require(rhythm in (None, True, False), "rhythm must be True, False or None")
+        require(group >= 1, "group must be at least 1")
         require(warm_users >= 1, "warm_users must be at least 1")
+        self.group = group
         self.warm_users = warm_users
         self._prior = poisson.GammaPrior(shape, rate)
         self.shape, self.rate = shape, rate
@@ -122,6 +130,18 @@ class Doppel(FactorizedSynthesizer):
         self.jump = jump
         self.rhythm = rhythm
         self._base: Base | None = None
+        self._alike: NDArray[np.int64] | None = None
+
+    @property
+    def alike(self) -> NDArray[np.int64] | None:
+        """(n_users,) the first user of each user's group; None if group is 1."""
+        self._known()
+        return self._alike
+
+    @property
+    def same_for_all_users(self) -> bool:
+        """Whether there are so few users that they are one group."""
+        return self.alike is not None and not self.alike.any()
 
     @property
     def base_(self) -> Base:
@@ -170,14 +190,29 @@ class Doppel(FactorizedSynthesizer):
         return int(WARM_SHARE * self.iterations)
 
     def _learn_chain(self, traces: Traces) -> BaseChain:
+        self._form_groups()
         chain = self._base_chain()
         follow = records_stays(traces) if self.rhythm is None else self.rhythm
         return follow_stays(chain, traces, self.min_users, self.seed) if follow else chain
+
+    def _form_groups(self) -> None:
+        """Give users who are alike one row of A: the mean of their shares of the factors."""
+        self._alike = None
+        if self.group == 1:
+            return
+        state = self._states[0]
+        shares, size = _shares(state.factors)
+        label = alike(np.sqrt(shares), self.group)
+        rows = group_means(shares, label)[label]
+        a = np.divide(rows, size, out=np.zeros_like(rows), where=size > 0)
+        self._states[0] = State(replace(state.factors, A=a), state.iteration)
+        self._alike = np.unique(label, return_index=True)[1][label]
 
     def _chain_of_file(
         self, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]
     ) -> BaseChain:
         self._base = Base.of_file(arrays, state["base"])
+        self._alike = arrays.get("alike")
         return self._base_chain()._replace(stay_multiplier=arrays["stay_multipliers"])
 
     def _base_chain(self) -> BaseChain:
@@ -208,6 +243,8 @@ class Doppel(FactorizedSynthesizer):
     def _saved(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         arrays, state = super()._saved()
         base, about = self.base_.to_file()
+        if self._alike is not None:
+            arrays["alike"] = self._alike
         return {**arrays, **base, "stay_multipliers": self.chain.stay_multiplier}, {
             **state,
             "base": about,
@@ -221,6 +258,15 @@ class _Work(NamedTuple):
     exposure: Exposure | None
     sample: NDArray[np.int64] | None = None
     sample_counts: Observations | None = None
+
+
+def _shares(theta: Factors) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return (users, z) each user's visits by factor, sum 1, and (z,) visits per unit of A."""
+    size = theta.B.sum(axis=0) * theta.D.sum(axis=0)
+    visits = theta.A * size
+    total = visits.sum(axis=1, keepdims=True)
+    usual = visits.sum(axis=0) / max(visits.sum(), 1e-300)
+    return np.where(total > 0, visits / np.where(total > 0, total, 1.0), usual), size
 
 
 def _for_everyone(state: State, users: int, sample: NDArray[np.int64]) -> State:
