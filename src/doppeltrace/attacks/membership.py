@@ -82,7 +82,7 @@ def membership_scores(
     rest[matrices.holders[pair_of] == 1] = FLOOR
     gain = np.log(matrices.probability) - np.log(rest) - base[pair_of]
     replicates, group = np.unique(replicate, return_inverse=True)
-    return largest_scores(
+    result: NDArray[np.float64] = largest_scores(
         start,
         pair,
         group,
@@ -93,6 +93,7 @@ def membership_scores(
         gain[kept],
         part.n_users,
     )
+    return result
 
 
 def thresholds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -207,7 +208,8 @@ def _gap(
     """Return (n_thresholds,) TPR − FPR."""
     true = called[is_member].sum(axis=0) / (is_member.sum() * n_replicates)
     false = called[~is_member].sum(axis=0) / ((~is_member).sum() * n_replicates)
-    return true - false
+    result: NDArray[np.float64] = true - false
+    return result
 
 
 def _resample(

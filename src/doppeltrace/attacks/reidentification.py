@@ -49,9 +49,10 @@ def guess_users(train: Traces, traces: Traces) -> NDArray[np.int64]:
 def _guess(matrices: Matrices, traces: Traces) -> NDArray[np.int64]:
     start, pair = matrices.look_up(traces)
     log = np.log(matrices.probability)
-    return most_likely_users(
+    result: NDArray[np.int64] = most_likely_users(
         start, pair, matrices.start, matrices.user, log, np.log(FLOOR), matrices.n_users
     )
+    return result
 
 
 def reidentification(

@@ -1,4 +1,5 @@
 """Inner loop of the audit's scores: which users come closest to each released trace."""
+# mypy: ignore-errors
 
 import numpy as np
 

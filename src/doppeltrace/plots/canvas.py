@@ -44,7 +44,7 @@ def _notebook_figure() -> Any:
 
 def panels(
     rows: int, columns: int, ax: Any = None, *, size: tuple[float, float] = (4.2, 3.4)
-) -> tuple[Any, NDArray]:
+) -> tuple[Any, NDArray[Any]]:
     """Return a figure and (rows, columns) its axes: new ones, or those that were given.
 
     Parameters

@@ -58,4 +58,7 @@ def plot_visit_fractions(
 
 
 def _fractions(traces: Traces | SyntheticTraces, place: int) -> NDArray[np.int64]:
-    return np.sum([fraction_counts(part)[place] for part in in_chunks(traces)], axis=0)
+    result: NDArray[np.int64] = np.sum(
+        [fraction_counts(part)[place] for part in in_chunks(traces)], axis=0
+    )
+    return result

@@ -52,7 +52,8 @@ def _principal(rows: Rows) -> Rows:
         if length == 0:  # all rows are the same
             return np.zeros(len(rows))
         direction = np.einsum("ij,j->i", spread, direction / length)
-    return np.einsum("ni,i->n", centred, direction)
+    result: Rows = np.einsum("ni,i->n", centred, direction)
+    return result
 
 
 def group_means(rows: Rows, label: Labels) -> Rows:

@@ -8,6 +8,7 @@ of the day into five parts.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +54,8 @@ def _halves(
 
 def n_areas(n_places: int, levels: int = LEVELS) -> int:
     """Return how many areas `areas` makes."""
-    return min(n_places, 2**levels)
+    result: int = min(n_places, 2**levels)
+    return result
 
 
 def day_second(clock: Clock) -> int:
@@ -67,7 +69,7 @@ def parts_of_hours() -> NDArray[np.int64]:
     return np.searchsorted(PART_STARTS, np.arange(24), side="right") - 1
 
 
-def day_parts(clock: Clock, instant: NDArray) -> NDArray[np.int64]:
+def day_parts(clock: Clock, instant: NDArray[Any]) -> NDArray[np.int64]:
     """Return the part of the day in which each instant begins."""
     second = day_second(clock) + np.asarray(instant, np.int64) * clock.instant_seconds
     return parts_of_hours()[second % DAY_SECONDS // 3600]

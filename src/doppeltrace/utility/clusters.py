@@ -4,6 +4,8 @@ A column of the factor matrix A is a cluster: the tenth of the users with the la
 in it. The synthetic traces made from these users should visit what these users visited.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -33,7 +35,7 @@ def cluster_members(factors: ArrayLike, n_users: int) -> NDArray[np.int64]:
 
 
 def place_counts(
-    location: NDArray, owner: NDArray[np.int64], members: NDArray[np.int64], n_places: int
+    location: NDArray[Any], owner: NDArray[np.int64], members: NDArray[np.int64], n_places: int
 ) -> NDArray[np.int64]:
     """Return (z, n_places) the events per place of each cluster's members.
 

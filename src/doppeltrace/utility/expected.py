@@ -10,6 +10,8 @@ k = ⌊a⌋, and P and F the binomial probabilities and their sums (de Moivre's 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +20,7 @@ from doppeltrace.utility.population import TOP, distributions, most_frequent
 Floats = NDArray[np.float64]
 
 
-def mean_deviation(m: NDArray, q: NDArray, a: NDArray) -> Floats:
+def mean_deviation(m: NDArray[Any], q: NDArray[Any], a: NDArray[Any]) -> Floats:
     """Return E|X − a| for X ~ Binomial(m, q), element by element, m ≥ 1."""
     from scipy.special import betainc, gammaln, xlog1py, xlogy
 
@@ -31,7 +33,8 @@ def mean_deviation(m: NDArray, q: NDArray, a: NDArray) -> Floats:
     at_next = np.where(k < m, j * (1 - q) * np.exp(log_p), 0.0)  # nothing lies above m
     beyond = np.where(k < m, betainc(j, m - j + 1, q), 0.0)  # 1 − F(k)
     above = at_next + (m * q - a) * beyond
-    return np.maximum(0.0, 2.0 * above - (m * q - a))
+    result: Floats = np.maximum(0.0, 2.0 * above - (m * q - a))
+    return result
 
 
 def expected_tp(

@@ -14,6 +14,7 @@ Kilometres are rounded to 10 m before counting.
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,14 +31,17 @@ KM = 0.01
 Histogram = NDArray[np.int64]
 
 
-def haversine_km(lat1: NDArray, lng1: NDArray, lat2: NDArray, lng2: NDArray) -> NDArray:
+def haversine_km(
+    lat1: NDArray[Any], lng1: NDArray[Any], lat2: NDArray[Any], lng2: NDArray[Any]
+) -> NDArray[Any]:
     """Return great-circle distances in km between points in degrees."""
     lat1, lng1, lat2, lng2 = (np.radians(x) for x in (lat1, lng1, lat2, lng2))
     chord = (
         np.sin(0.5 * (lat2 - lat1)) ** 2
         + np.cos(lat1) * np.cos(lat2) * np.sin(0.5 * (lng2 - lng1)) ** 2
     )
-    return 2.0 * EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.minimum(1.0, chord)))
+    result: NDArray[Any] = 2.0 * EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.minimum(1.0, chord)))
+    return result
 
 
 def _count_km(arcs: NDArray[np.float64]) -> Histogram:

@@ -18,7 +18,10 @@ def uniform_move_counts(n_slots: int, n_places: int) -> NDArray[np.int64]:
 def move_rates(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return (n_slots,) the shares; NaN where a slot has no event that follows one."""
     moved, seen = counts.T
-    return np.divide(moved, seen, out=np.full(len(seen), np.nan), where=seen > 0)
+    result: NDArray[np.float64] = np.divide(
+        moved, seen, out=np.full(len(seen), np.nan), where=seen > 0
+    )
+    return result
 
 
 def move_rate_difference(test: NDArray[np.int64], other: NDArray[np.int64]) -> float:

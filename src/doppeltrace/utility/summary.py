@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,7 +137,7 @@ class Summary:
         )
 
 
-def _in_one_pass(traces: Traces, grouping: Grouping | None) -> dict:
+def _in_one_pass(traces: Traces, grouping: Grouping | None) -> dict[str, Any]:
     """Return the fields of a summary that are counted by walking through each user's days."""
     day: DayCounts = count_days(traces)
     sizes, events = (

@@ -5,6 +5,8 @@ probability summed into the columns (X) or rows (Y) of a grid over the places' b
 (n_places, cells) counts, which add up over users.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,7 +53,7 @@ def uniform_band_counts(places: Places, cells: int = CELLS) -> tuple[Counts, Cou
     return np.broadcast_to(column, shape), np.broadcast_to(row, shape)
 
 
-def band_distributions(counts: NDArray, band: NDArray[np.int64]) -> NDArray[np.float64]:
+def band_distributions(counts: NDArray[Any], band: NDArray[np.int64]) -> NDArray[np.float64]:
     """Normalise the rows; a place without transitions stays where it is (identity row).
 
     Parameters
@@ -62,10 +64,11 @@ def band_distributions(counts: NDArray, band: NDArray[np.int64]) -> NDArray[np.f
     counts = counts.astype(np.float64)
     empty = counts.sum(axis=1) == 0
     counts[empty, band[empty]] = 1.0
-    return counts / counts.sum(axis=1, keepdims=True)
+    result: NDArray[np.float64] = counts / counts.sum(axis=1, keepdims=True)
+    return result
 
 
-def tm_emd(test: NDArray, other: NDArray, band: NDArray[np.int64]) -> float:
+def tm_emd(test: NDArray[Any], other: NDArray[Any], band: NDArray[np.int64]) -> float:
     """Return the earth mover's distance along one axis in cells, averaged over all places.
 
     In one dimension it is the L1 distance between the cumulative distributions.
@@ -74,7 +77,7 @@ def tm_emd(test: NDArray, other: NDArray, band: NDArray[np.int64]) -> float:
     return float(np.abs(np.cumsum(gap, axis=1)).sum(axis=1).mean())
 
 
-def tm_emd_visited(test: NDArray, other: NDArray) -> float:
+def tm_emd_visited(test: NDArray[Any], other: NDArray[Any]) -> float:
     """Return the same distance over the places that the testing traces leave, by how often.
 
     No row is filled with the identity, which favours traces that never move: where `other`

@@ -4,6 +4,8 @@ Works on histograms of shape (n_places, 24), which add up over users: how many u
 place a fraction of their events in (0, 1/24], (1/24, 2/24], …, (23/24, 1).
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,7 +37,7 @@ def uniform_fraction_counts(places: Places) -> NDArray[np.int64]:
     return histogram
 
 
-def vf_tv(test: NDArray, other: NDArray, train: NDArray) -> float:
+def vf_tv(test: NDArray[Any], other: NDArray[Any], train: NDArray[Any]) -> float:
     """VF-TV: total variation between visit-fraction distributions, averaged over places.
 
     Only places that have a distribution in both training and testing traces take part; one
