@@ -11,7 +11,7 @@ from doppeltrace.display import html_table
 from doppeltrace.errors import SettingsError
 from doppeltrace.evaluation.measure import YARDSTICKS, Measure
 from doppeltrace.evaluation.tables import NOT_DEFINED, label, number, percent
-from doppeltrace.utility.metrics import GROUPS
+from doppeltrace.utility.metric import GROUPS
 
 if TYPE_CHECKING:
     from rich.console import Group

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from doppeltrace.utility.metrics import GROUPS, Group, Metric
+from doppeltrace.utility.metric import GROUPS, Group, Metric
 
 ERRORS = 2.0
 """Standard errors by which Training must lead."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from doppeltrace.display import html_table
 from doppeltrace.errors import SettingsError
 from doppeltrace.evaluation.measure import Measure
-from doppeltrace.utility.metrics import GROUPS
+from doppeltrace.utility.metric import GROUPS
 
 if TYPE_CHECKING:
     from rich.console import Group

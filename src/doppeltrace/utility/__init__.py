@@ -6,7 +6,8 @@ that is 0 for identical data; `metrics` lists them all.
 
 from doppeltrace.utility.clusters import cluster_members, cluster_tv
 from doppeltrace.utility.groups import Grouping
-from doppeltrace.utility.metrics import GROUPS, METRICS, Metric, compare, score_traces
+from doppeltrace.utility.metric import GROUPS, Metric
+from doppeltrace.utility.metrics import METRICS, compare, score_traces
 from doppeltrace.utility.population import jensen_shannon_per_slot, tp_tv_per_slot
 from doppeltrace.utility.summary import Summary
 

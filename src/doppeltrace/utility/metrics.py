@@ -1,4 +1,4 @@
-"""Every utility metric in one record: name, words, unit, group and function.
+"""Every utility metric, one record each.
 
 Evaluation, scorecard, report and comparison read this list and nothing else. All metrics are
 distances from the testing traces: 0 is best. The paper's keep their names and definitions.
@@ -6,56 +6,15 @@ distances from the testing traces: 0 is best. The paper's keep their names and d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal
 
 from doppeltrace.traces import Traces
 from doppeltrace.utility import days, groups, mobility, population, transitions, visit_fractions
 from doppeltrace.utility.groups import Grouping
+from doppeltrace.utility.metric import Distance, Metric
 from doppeltrace.utility.move_rates import move_rate_difference
 from doppeltrace.utility.summary import Summary
-
-Group = Literal["population", "movement", "days", "clusters"]
-GROUPS: tuple[Group, ...] = ("population", "movement", "days", "clusters")
-
-Distance = Callable[[Summary, Summary, Summary], float]
-"""(testing, other, training) → distance; training only decides what takes part (VF-TV)."""
-
-
-@dataclass(frozen=True)
-class Metric:
-    """One way to compare traces with the testing traces.
-
-    Attributes
-    ----------
-    name, label : the key in Python and JSON, and the name in tables.
-    unit : what the number counts; "" for a number between 0 and 1.
-    plain : what it is about, for a reader who does not know it.
-    meaning : the definition in one sentence.
-    group : which of the summary's groups it counts in.
-    distance : the function; NaN where it is not defined.
-    of_paper : whether the paper defines it.
-    needs_coverage : whether it depends on how often people are seen, so that traces with and
-        without gaps cannot agree in it.
-    in_summary : False for what has no trivial rows beside it.
-    """
-
-    name: str
-    label: str
-    unit: str
-    plain: str
-    meaning: str
-    group: Group
-    distance: Distance
-    of_paper: bool = False
-    needs_coverage: bool = False
-    in_summary: bool = True
-
-    def __call__(self, test: Summary, other: Summary, train: Summary) -> float:
-        """Return the distance of `other` from the testing traces."""
-        return self.distance(test, other, train)
 
 
 def _band(name: str, visited: bool) -> Distance:
