@@ -89,8 +89,9 @@ def table(found: dict[str, Any]) -> str:
 
 
 def _canary(told: dict[str, Any]) -> str:
-    """Return ε, and how often the canary shows with and without it in the training."""
-    return f"{told['epsilon']:.2f} ({told['shown_in']:.0%} / {told['shown_out']:.0%})"
+    """Return ε, ε from its own places alone, and how often it shows with and without it in."""
+    epsilon = f"{told['epsilon']:.2f}, own {told['epsilon_own']:.2f}"
+    return f"{epsilon} ({told['shown_in']:.0%} / {told['shown_out']:.0%})"
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ def test_a_model_that_copies_is_red(city, copier):
     assert found.rare_places > 0
     assert found.canaries["always at a rare place"].shown_in == 1.0
     assert found.canaries["always at a rare place"].epsilon >= 2.0
+    assert found.canaries["always at a rare place"].epsilon_own >= 2.0
     assert found.lira.auc > 0.95 and found.lira.tpr_at_1_percent > 0.5
     assert found.linked[0].unknown > 0.5
 
@@ -30,6 +31,7 @@ def test_merging_rare_places_takes_the_rare_place_canaries_away(city, copier):
     found = dt.audit(city, copier, runs=16)
     assert found.rare_places == 0
     assert found.canaries["always at a rare place"].shown_in == 0.0
+    assert found.canaries["always at a rare place"].epsilon_own == 0.0
     assert found.lira.auc > 0.9  # copies are copies all the same
 
 

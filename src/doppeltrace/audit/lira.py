@@ -190,9 +190,12 @@ def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def auc(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> float:
     """Return the probability that one of the first exceeds one of the second, ties half."""
-    n, m = len(inside), len(outside)
-    ranks = _ranks(np.concatenate([inside, outside]))
-    return float((ranks[:n].sum() - n * (n + 1) / 2) / (n * m)) if n and m else 0.5
+    if len(inside) == 0 or len(outside) == 0:
+        return 0.5
+    outside = np.sort(outside)
+    below = np.searchsorted(outside, inside, side="left")
+    not_above = np.searchsorted(outside, inside, side="right")
+    return float((below + not_above).mean() / (2 * len(outside)))
 
 
 def worst_auc(
@@ -207,11 +210,8 @@ def worst_auc(
     if users < 2 * WORST or runs < 16:
         return None
     seen = log_ratios(scores[even], member[even])
-    chosen_on = member[even]
-    n_in, n_out = chosen_on.sum(axis=0), (~chosen_on).sum(axis=0)
-    ranks = np.where(chosen_on, _ranks(seen), 0.0).sum(axis=0)
-    each = (ranks - n_in * (n_in + 1) / 2) / np.maximum(n_in * n_out, 1)  # AUC of every user
-    worst = np.argsort(-np.where(n_in * n_out > 0, each, 0.5), kind="stable")[:WORST]
+    each = [auc(score[m], score[~m]) for score, m in zip(seen.T, member[even].T, strict=True)]
+    worst = np.argsort(-np.array(each), kind="stable")[:WORST]
     judged, is_in = ratio[~even][:, worst], member[~even][:, worst]
     return auc(judged[is_in], judged[~is_in])
 

@@ -30,8 +30,10 @@ class CanaryResult:
     ----------
     shown_in, shown_out : share of the releases that show something of its own, with the canary in
         the training and without.
-    count_in, count_out : mean number of events (or moves) that point to it.
-    epsilon : ε that the outcomes prove, at least, with 95 % confidence; 0 proves nothing.
+    count_in, count_out : mean number of events (or moves) that point to it, those at places with
+        which its own were merged among them.
+    epsilon : ε that these counts prove, at least, with 95 % confidence; 0 proves nothing.
+    epsilon_own : the same from its own places alone: 0 where they were merged with others.
     true_positive_rate, false_positive_rate : of the test behind it.
     instances, runs : canaries of this kind, and trainings.
     """
@@ -41,6 +43,7 @@ class CanaryResult:
     count_in: float
     count_out: float
     epsilon: float
+    epsilon_own: float
     true_positive_rate: float
     false_positive_rate: float
     instances: int

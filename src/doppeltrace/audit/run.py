@@ -182,6 +182,7 @@ def _canaries(planted: list[Canary], outcome: Outcome) -> dict[str, CanaryResult
             count_in=_mean(counts[coin]),
             count_out=_mean(counts[~coin]),
             epsilon=epsilon,
+            epsilon_own=judged_epsilon(shown, coin)[0],
             true_positive_rate=tpr,
             false_positive_rate=fpr,
             instances=len(these),
