@@ -61,6 +61,9 @@ if TYPE_CHECKING:
     from doppeltrace.release.exports import to_trackintel as to_trackintel
     from doppeltrace.synthesizers.crowd import Crowd as Crowd
     from doppeltrace.synthesizers.doppel import Doppel as Doppel
+    from doppeltrace.synthesizers.dp_baselines import DPIndependent as DPIndependent
+    from doppeltrace.synthesizers.dp_baselines import DPMarkov as DPMarkov
+    from doppeltrace.synthesizers.dp_baselines import DPNGram as DPNGram
     from doppeltrace.synthesizers.frozen import Frozen as Frozen
     from doppeltrace.synthesizers.independent import Independent as Independent
     from doppeltrace.synthesizers.itf import ITF as ITF
@@ -126,6 +129,7 @@ _NAMES = {
     ),
     "synthesizers.crowd": ("Crowd",),
     "synthesizers.doppel": ("Doppel",),
+    "synthesizers.dp_baselines": ("DPIndependent", "DPMarkov", "DPNGram"),
     "synthesizers.frozen": ("Frozen",),
     "synthesizers.independent": ("Independent",),
     "synthesizers.itf": ("ITF",),

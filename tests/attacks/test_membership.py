@@ -90,3 +90,17 @@ def test_number_of_targets_is_bounded(city, people, monkeypatch):
     train, test = city(people(1, 100)).as_traces(), city(people(2, 100)).as_traces()
     found = membership_inference(train, test, city(people(3, 50)))
     assert (found.n_members, found.n_nonmembers) == (30, 30)
+
+
+def test_the_file_as_published_is_attacked_with_all_traces_at_once(city, people):
+    train, test = city(people(1, 40)).as_traces(), city(people(2, 40)).as_traces()
+    rows = people(3, 120)
+    rows[:10] = people(1, 40)[:10]  # ten members are copied, in the first replicate only
+    synthetic = city(rows, owner=np.arange(120) % 40, replicate=np.arange(120) // 40)
+    by_replicate, whole = membership.membership_attacks(train, test, synthetic)
+    at_once = city(rows, owner=np.arange(120) % 40)  # every trace in replicate 0
+    assert whole == membership_inference(train, test, at_once)
+    assert by_replicate == membership_inference(train, test, synthetic)
+    assert whole == membership.file_membership_inference(train, test, synthetic)
+    assert whole.advantage > by_replicate.advantage + 0.1  # copied once, known for good
+    assert 0 < whole.chance < whole.chance_high < 1

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import doppeltrace as dt
-from doppeltrace.cli import app
+from doppeltrace.cli.program import app
 from doppeltrace.report.internal.files import internal_files
 from doppeltrace.report.internal.findings import collect_findings
 from report_run import AUDIT, UNTESTED, Run, a_summary, deniability
@@ -118,9 +118,9 @@ def demo_folder(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def demo(demo_folder):
-    found = json.loads((demo_folder / "findings.json").read_text())
-    score = json.loads((demo_folder / "manifest.json").read_text())["score"]
-    return Page(demo_folder / "report.html", found, score)
+    found = json.loads((demo_folder / "internal/findings.json").read_text())
+    score = json.loads((demo_folder / "internal/manifest.json").read_text())["score"]
+    return Page(demo_folder / "internal/report.html", found, score)
 
 
 def _page(data, folder):

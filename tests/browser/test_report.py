@@ -206,7 +206,7 @@ def test_the_figures_of_the_attacks_are_the_scorecards(browser, demo):
 def test_keyboard_shows_where_it_is(browser, demo):
     browser.open(demo.path)
     reached = []
-    for _ in range(29):
+    for _ in range(32):
         browser.driver.switch_to.active_element.send_keys(Keys.TAB)
         reached.append(
             browser.js(

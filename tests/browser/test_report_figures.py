@@ -95,7 +95,7 @@ return Math.min(...sizes);
 
 
 @pytest.mark.parametrize("width", [360, 1280])
-@pytest.mark.parametrize("name", ["report.html", "datasheet.html"])
+@pytest.mark.parametrize("name", ["internal/report.html", "public/datasheet.html"])
 def test_no_text_is_too_small(browser, demo_folder, name, width):
     browser.open(demo_folder / name, width=width)
     assert browser.js(SMALLEST) >= 11.9

@@ -99,7 +99,6 @@ def test_one_user_is_enough_if_asked_for():
 def test_words_for_internal_and_for_public_files():
     record = suppress(traces([*many(0, 50), *many(3, 49), (0, 4)])).record
     assert "1 place with fewer than 5" in record.words and "1 event " in record.words
-    assert not re.search(r"\b(1|100|99)\b", record.public_words)
-    assert "less than 5 %" in record.public_words
+    assert re.findall(r"\d+", record.public_words) == ["5", "5"]
     none = suppress(traces([*many(0, 5), *many(1, 5)], lng=(0.0, 1.0))).record
     assert none.words == "every place has at least 5 training users"

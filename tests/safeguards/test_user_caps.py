@@ -120,6 +120,9 @@ def test_words():
     assert record.public_words == (
         "Of one user the model saw at most 1 event per instant and 200 in all."
     )
+    derived = cap_users(traces([*week(0, 100), *week(1)]), seed=0).record
+    assert str(derived.max_events) not in derived.public_words
+    assert "10 times as many in all as the typical user" in derived.public_words
 
 
 @pytest.mark.parametrize("option", ["max_events", "max_events_per_instant"])

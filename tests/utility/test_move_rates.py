@@ -1,18 +1,14 @@
 import numpy as np
 import pytest
 
-from doppeltrace.utility.move_rates import (
-    move_counts,
-    move_rate_difference,
-    move_rates,
-    uniform_move_counts,
-)
+from doppeltrace.utility.move_rates import move_rate_difference, move_rates, uniform_move_counts
+from doppeltrace.utility.transitions import step_counts
 
 
 def test_moves_by_hand(test_traces, other_traces):
     # nothing is counted over the hour that the third person is not seen
-    assert move_counts(test_traces).tolist() == [[1, 3], [2, 4]]
-    assert move_counts(other_traces).tolist() == [[1, 3], [1, 6]]
+    assert step_counts(test_traces)[2].tolist() == [[1, 3], [2, 4]]
+    assert step_counts(other_traces)[2].tolist() == [[1, 3], [1, 6]]
 
 
 def test_slots_that_one_side_does_not_show_are_left_out():

@@ -26,14 +26,14 @@ class Copies:
     ----------
     longest : the longest run of any trace.
     mean, quantile95 : over traces, of each trace's longest run.
-    whole : share of the traces without a gap that one training trace holds entire; NaN if all
-        have gaps, for then no run can go from their beginning to their end.
+    whole : share of the traces without a gap that one training trace holds entire; None, not
+        measurable, if all have gaps: no run can go from their beginning to their end then.
     """
 
     longest: int
     mean: float
     quantile95: float
-    whole: float
+    whole: float | None
 
 
 def copy_check(
@@ -52,7 +52,7 @@ def copy_check(
         longest=int(runs.max()),
         mean=float(runs.mean()),
         quantile95=float(np.quantile(runs, 0.95)),
-        whole=float((runs == length)[counts].mean()) if counts.any() else np.nan,
+        whole=float((runs == length)[counts].mean()) if counts.any() else None,
     )
 
 

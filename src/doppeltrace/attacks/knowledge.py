@@ -47,16 +47,15 @@ class Matrices:
     def of(cls, *groups: Traces) -> Matrices:
         """Learn from traces; users of a later group are numbered after the earlier ones."""
         n_places = len(groups[0].places)
-        n_users = 0
-        users, pairs = [], []
+        n_users = sum(traces.n_users for traces in groups)
+        keys, before = [], 0
         for traces in groups:
             user, origin, destination, _ = traces.transitions()
-            users.append(user + n_users)
-            pairs.append(origin.astype(np.int64) * n_places + destination)
-            n_users += traces.n_users
-        entry, count = np.unique(
-            np.concatenate(pairs) * n_users + np.concatenate(users), return_counts=True
-        )
+            key = (origin.astype(np.int64) * n_places + destination) * n_users
+            keys.append(key + (user + before))
+            before += traces.n_users
+        entry, count = np.unique(np.concatenate(keys), return_counts=True)
+        del keys
         pair, user = np.divmod(entry, n_users)
         _, row = np.unique(pair // n_places * n_users + user, return_inverse=True)
         row_total = np.bincount(row, count)

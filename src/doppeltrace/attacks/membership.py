@@ -112,13 +112,40 @@ def membership_inference(
     seed: int = 0,
     budget: int = BUDGET,
 ) -> Membership:
-    """Attack every training and testing user with all synthetic traces.
+    """Attack every training and testing user, replicate by replicate, as the paper does.
 
     A user is called a member in a replicate if the largest score exceeds the threshold;
     rates are over users × replicates. With more than `budget` additions to do, random
     subsets of the training and of the testing users are attacked, with all traces and with
     W₀ from all users, which leaves the rates unbiased.
     """
+    return membership_attacks(train, test, synthetic, seed=seed, budget=budget)[0]
+
+
+def file_membership_inference(
+    train: Traces,
+    test: Traces,
+    released: SyntheticTraces,
+    *,
+    seed: int = 0,
+    budget: int = BUDGET,
+) -> Membership:
+    """Attack with all traces of a file at once, as it is published.
+
+    A user is called a member if the largest score over all of them exceeds the threshold.
+    """
+    return membership_attacks(train, test, released, seed=seed, budget=budget)[1]
+
+
+def membership_attacks(
+    train: Traces,
+    test: Traces,
+    synthetic: SyntheticTraces,
+    *,
+    seed: int = 0,
+    budget: int = BUDGET,
+) -> tuple[Membership, Membership]:
+    """Return both attacks, replicate by replicate and on the file, from the same scores."""
     matrices = Matrices.of(train, test)
     found = matrices.look_up(synthetic.as_traces())
     work = matrices.work(found[1]) + len(synthetic) * matrices.n_users
@@ -129,6 +156,13 @@ def membership_inference(
     )
     targets = np.concatenate([members, nonmembers])
     scores = membership_scores(matrices, *found, synthetic.replicate, targets)
+    whole = scores.max(axis=1, keepdims=True)
+    n_members, n_users = len(members), matrices.n_users
+    return _judge(scores, n_members, n_users, seed), _judge(whole, n_members, n_users, seed)
+
+
+def _judge(scores: NDArray[np.float64], n_members: int, n_users: int, seed: int) -> Membership:
+    """Return what (n_targets, n_groups) scores tell, the members first."""
     cut = thresholds(scores)
     n_replicates = scores.shape[1]
     # (n_targets, n_thresholds) replicates in which the user is called a member. Whole numbers
@@ -136,7 +170,7 @@ def membership_inference(
     called = n_replicates - np.stack(
         [np.searchsorted(np.sort(row), cut, side="right") for row in scores]
     ).astype(np.float64)
-    is_member = np.arange(len(scores)) < len(members)
+    is_member = np.arange(len(scores)) < n_members
     gap = _gap(called, is_member, n_replicates)
     best = int(np.argmax(gap))
     advantage = float(gap[best])
@@ -156,9 +190,9 @@ def membership_inference(
         true_positive_rate=float(tpr.mean()),
         false_positive_rate=float(fpr.mean()),
         per_replicate=tuple(float(x) for x in tpr - fpr),
-        n_members=len(members),
-        n_nonmembers=len(nonmembers),
-        n_users=matrices.n_users,
+        n_members=n_members,
+        n_nonmembers=len(scores) - n_members,
+        n_users=n_users,
     )
 
 

@@ -202,11 +202,10 @@ def thin(n_events, presence, state, keys, order, seen):
 @kernel
 def score_day(trace, seen, days, cells, dwells, location, position, work):
     """Return the log weight of a day under the factors of the histograms of days."""
-    points, scale, day_factor, dwell_factor, place_factor, place_group = days
+    points, scale, day_factor, dwell_factor = days
     n = 0
     value = 0.0
     for t in range(len(trace)):
-        value += place_factor[t, place_group[trace[t]]]
         if seen[t]:
             location[n] = trace[t]
             position[n] = t

@@ -32,7 +32,8 @@ class Chain:
     site : (T, X) e; type_site : (P, G, K) c.
     hold : (X,) weight of staying.
     near, out, between, into : R, as in `graph.Moves`.
-    alpha : (T − 1, 2, 2, Q); turn : (M, H); begin : (M, K) motion before the first instant.
+    alpha : (T − 1, 2, 2, Q); turn : (M, H), 1 after a stay.
+    begin : (M, K) motion before the first instant.
     """
 
     graph: MoveGraph

@@ -20,6 +20,9 @@ EDGES = 2.0 ** (np.arange(NORM_BINS) / 4 - 1)
 TYPICAL = EDGES * 2 ** (-1 / 8)
 """Typical norms of the bins."""
 
+UNCAPPED = 0.9
+"""Share of the users who are not scaled down where there is no noise."""
+
 _SURE = 3.5  # σ from which on a bin is believed: one in 4,000 empty ones is
 _TYPICAL_SHARE = 0.15  # of ρ, for the noise that a clip is weighed against
 _NOISE_WEIGHT = 0.13  # how much of the noise survives the shrinkage, roughly
@@ -35,14 +38,14 @@ class FirstLook:
     users : noisy number of users, at least 1.
     style, clips : chosen from noisy numbers.
     events_per_day : (T,) weights of 1 … T events on a day, sum 1.
-    repeats : mean square over mean of one user's visits per slot and group.
+    visits_square : sum over users of the square of their clipped norm of visits.
     """
 
     users: float
     style: Style
     clips: Clips
     events_per_day: NDArray[np.float64]
-    repeats: float
+    visits_square: float
 
 
 def release_first_look(
@@ -62,12 +65,13 @@ def release_first_look(
     n_flows = (int(public.levels[-1].max()) + 1) ** 2
     visits, kept_visits = choose_clip(*answers[2], cells, unit)
     moves, kept_moves = choose_clip(*answers[3], n_flows, unit)
+    clipped = np.minimum(TYPICAL, visits)
     return FirstLook(
         users=users,
         style=style,
         clips=Clips(visits, moves, kept_visits, kept_moves),
         events_per_day=_histogram(*answers[4]),
-        repeats=_repeats(answers[2][0], visits, style),
+        visits_square=float((np.maximum(answers[2][0], 0.0) * clipped**2).sum()),
     )
 
 
@@ -90,6 +94,9 @@ def choose_clip(
     mean = scale @ mass
     unequal = (np.abs(scale - mean[:, None]) @ mass) / (2 * mean)
     noise = unit * EDGES * cells / (mean * (weight * TYPICAL).sum())
+    if unit == 0:  # no noise to balance: a cap that few users exceed
+        best = int(np.searchsorted(np.cumsum(weight), UNCAPPED * weight.sum()))
+        return float(EDGES[best]), float(mean[best])
     loss = _NOISE_WEIGHT * noise + _BIAS_WEIGHT * unequal
     best = int(np.flatnonzero(loss <= 1.02 * loss.min())[-1])  # alike: the one that keeps more
     return float(EDGES[best]), float(mean[best])
@@ -102,12 +109,3 @@ def _histogram(value: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
         weight = np.zeros_like(value)
         weight[-1] = 1.0
     return weight / weight.sum()
-
-
-def _repeats(norms: NDArray[np.float64], clip: float, style: Style) -> float:
-    """Return about how often one user counts in one cell: 1 where a day is seen once."""
-    if style == "dense":
-        return 1.0
-    weight = np.maximum(norms, 0.0)
-    clipped = np.minimum(TYPICAL, clip)
-    return float(max(1.0, (weight * clipped**2).sum() / max((weight * clipped).sum(), 1e-9)))

@@ -2,9 +2,9 @@
 
 Every released trace is picked among a few candidates of the chain with probability in proportion
 to exp(log weight), the weight being a product of factors: one per cell of each histogram of days
-(places a day, moves, radius, …), one per stay by its length, one per instant and group of places.
-The factors are fitted to that very way of picking, on a pool of candidates, so that histograms
-and population hold after it. It is post-processing of noisy tables only.
+(places a day, moves, radius, …) and one per stay by its length. The factors are fitted to that
+very way of picking, on a pool of candidates. Picking shifts the population a little; the chain is
+then fitted to a population shifted the other way. It is post-processing of noisy tables only.
 """
 
 from __future__ import annotations
@@ -15,60 +15,73 @@ import numpy as np
 from numpy.typing import NDArray
 
 from doppeltrace.crowd._day_kernels import OFFSETS
+from doppeltrace.crowd.population import add_columns
 from doppeltrace.crowd.public import PublicInputs
 from doppeltrace.crowd.sampler import DayFactors, Presence, Sampler
-from doppeltrace.crowd.shrink import shrink
+from doppeltrace.crowd.shrink import correction, shrink
 from doppeltrace.crowd.statistics import Noisy, radius_scale
 
 Wide = NDArray[np.float64]
 
-POOL = 6_000
+POOL = 4_000
 """Groups of candidates in the pool."""
-ROUNDS = 40
+ROUNDS = 30
 LIMIT = 4.0
 """Largest log factor."""
-_CELL_STEP, _DWELL_STEP, _PLACE_STEP = 0.5, 0.3, 0.08
+_SAME_PLACE = 0.5  # share of a part of the cycle for which people stay where they are
 
 
 def fit_days(
     tables: Mapping[str, Noisy],
-    population: Wide,
     sampler: Sampler,
     presence: Presence,
     public: PublicInputs,
+    factors: DayFactors,
     *,
     candidates: int,
     key: NDArray[np.uint64],
-) -> DayFactors:
-    """Return the factors.
+) -> tuple[DayFactors, Wide]:
+    """Return the factors, and what picking does to the population.
 
-    population : (T, X) share of people at each place.
+    factors : where to start.
+
+    Returns
+    -------
+    factors, and (T, X) the population after picking relative to that before.
     """
-    group = public.levels[-1]
-    n_groups, n = int(group.max()) + 1, public.n_instants
-    factors = DayFactors(
-        np.zeros(OFFSETS[-1]),
-        np.zeros(tables["lengths of stay"].value.size),
-        np.zeros((n, n_groups)),
-        group,
-    )
     traces, cells, dwells = sampler.pool(
         POOL, presence, public.points, radius_scale(public), candidates=candidates, key=key
     )
     at = cells.astype(np.int64) + np.array(OFFSETS[:-1])
-    where = group[traces] + n_groups * np.arange(n)
-    del traces, cells
     wanted, stays = _targets(tables, at, dwells)
-    people = np.stack([np.bincount(group, row, minlength=n_groups) for row in population])
+    found = DayFactors(factors.cells.copy(), factors.dwells.copy())
     for _ in range(ROUNDS):
-        pick = _pick(factors, at, dwells, where)
-        seen = _histogram(at, pick, OFFSETS[-1])
-        _nudge(factors.cells, wanted, seen, _CELL_STEP)
-        pick = _pick(factors, at, dwells, where)
-        _nudge(factors.dwells, stays, (dwells * pick[..., None]).sum(axis=(0, 1)), _DWELL_STEP)
-        seen = _histogram(where, pick, n * n_groups).reshape(n, n_groups)
-        _nudge(factors.places, people, seen, _PLACE_STEP)
-    return factors
+        _nudge(found.cells, wanted, _histogram(at, _pick(found, at, dwells), OFFSETS[-1]), 0.5)
+        pick = _pick(found, at, dwells)
+        _nudge(found.dwells, stays, (dwells * pick[..., None]).sum(axis=(0, 1)), 0.3)
+    return found, _distortion(traces, _pick(found, at, dwells), public)
+
+
+def _distortion(traces: NDArray[np.int32], pick: Wide, public: PublicInputs) -> Wide:
+    """Return (T, X) the population of picked traces relative to that of all.
+
+    By instant for groups of places, then by part of the cycle for places, each as far as it
+    exceeds the chance of the pool.
+    """
+    n, n_places = public.n_instants, public.n_places
+    part, group = public.part[public.slots], public.levels[-1]
+    rows, picked = traces.reshape(-1, n), pick.ravel() * len(pick)
+    even = np.full(len(picked), len(pick) / len(picked))
+    after, before = (
+        np.stack([np.bincount(rows[:, t], weight, n_places) for t in range(n)])
+        for weight in (picked, even)
+    )
+    ratio = correction(add_columns(after, group), add_columns(before, group), 0.0, 1.0)[:, group]
+    for p in np.unique(part):
+        at = part == p
+        seen, expected = after[at].sum(axis=0), (before * ratio)[at].sum(axis=0)
+        ratio[at] *= correction(seen, expected, 0.0, _SAME_PLACE * at.sum())
+    return ratio
 
 
 def _targets(
@@ -96,15 +109,9 @@ def _targets(
     return wanted, shrink(stays, chains * users, stay_sigma, 1.0) / users
 
 
-def _pick(
-    factors: DayFactors,
-    at: NDArray[np.int64],
-    dwells: NDArray[np.float32],
-    where: NDArray[np.int64],
-) -> Wide:
+def _pick(factors: DayFactors, at: NDArray[np.int64], dwells: NDArray[np.float32]) -> Wide:
     """Return (n, C) the probability that a candidate is picked, over all groups; sum 1."""
     score = factors.cells[at].sum(axis=2) + dwells @ factors.dwells.astype(np.float32)
-    score += factors.places.ravel()[where].sum(axis=2)
     weight = np.exp(score - score.max(axis=1, keepdims=True))
     return weight / weight.sum(axis=1, keepdims=True) / len(weight)
 

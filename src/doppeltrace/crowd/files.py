@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from doppeltrace.crowd.chain import Chain
@@ -32,14 +31,14 @@ def to_arrays(noisy: NoisyStatistics, crowd: Crowd) -> tuple[Arrays, dict[str, A
         if field.name not in _PUBLIC:
             arrays[f"chain.{field.name}"] = getattr(crowd.chain, field.name)
     arrays["presence.instants"] = crowd.presence.instants
-    for name in ("cells", "dwells", "places"):
+    for name in ("cells", "dwells"):
         arrays[f"days.{name}"] = getattr(crowd.factors, name)
     state = {
         "sigma": {name: table.sigma for name, table in noisy.tables.items()},
         "users": noisy.first.users,
         "style": noisy.first.style,
         "clips": asdict(noisy.first.clips),
-        "repeats": noisy.first.repeats,
+        "visits_square": noisy.first.visits_square,
         "ledger": [asdict(entry) for entry in noisy.entries],
     }
     return arrays, state
@@ -54,7 +53,7 @@ def from_arrays(
         style=state["style"],
         clips=Clips(**state["clips"]),
         events_per_day=arrays["noisy.events per day"],
-        repeats=state["repeats"],
+        visits_square=state["visits_square"],
     )
     tables = {name: Noisy(arrays[f"noisy.{name}"], s) for name, s in state["sigma"].items()}
     entries = tuple(Entry(**entry) for entry in state["ledger"])
@@ -69,13 +68,6 @@ def from_arrays(
         type_group=public.type_group,
         **learned,
     )
-    factors = DayFactors(*(arrays[f"days.{name}"] for name in ("cells", "dwells", "places")),
-                         group=_group(arrays["days.places"], public))  # fmt: skip
+    factors = DayFactors(arrays["days.cells"], arrays["days.dwells"])
     presence = Presence(first.events_per_day, arrays["presence.instants"])
     return NoisyStatistics(first, tables, entries), Crowd(chain, presence, factors)
-
-
-def _group(places: NDArray[Any], public: PublicInputs) -> NDArray[np.int64]:
-    """Return the groups that factors of places are about: none if there is one factor."""
-    level = public.levels[-1]
-    return level if places.shape[1] == level.max() + 1 else np.zeros_like(level)

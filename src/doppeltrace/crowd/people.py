@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +17,18 @@ from doppeltrace.crowd.population import population
 from doppeltrace.crowd.public import PublicInputs
 from doppeltrace.crowd.rhythm import rhythm, stay_share
 from doppeltrace.crowd.sampler import DayFactors, Presence, Sampler
-from doppeltrace.crowd.scaling import Targets, fit_chain
+from doppeltrace.crowd.scaling import ROUNDS, Targets, fit_chain, refine
 from doppeltrace.crowd.statistics import classes, n_headings, radius_scale
 from doppeltrace.crowd.types import Types, fit_types
-from doppeltrace.progress import Callback
+from doppeltrace.progress import Callback, Step
 
 Wide = NDArray[np.float64]
 
 MAX_KINDS = 32
 """Kinds of people (type and mobility class) in the chain at most."""
+TILTS = 2
+"""Times that the chain is fitted again to make up for what choosing among its traces does."""
+TILT_ROUNDS = 3
 MIN_KIND = 0.002
 """Share of the people below which a kind is left out."""
 
@@ -51,7 +54,7 @@ def make_crowd(
     """Return the crowd that agrees with the statistics."""
     style, tables = noisy.first.style, noisy.tables
     n_classes = len(classes(style)) + 1
-    visits = population(tables, public, noisy.first.repeats, stay_share(tables["stays"]))
+    visits = population(tables, public, repeats(noisy), stay_share(tables["stays"]))
     graph = MoveGraph.of(public, n_headings(style))
     moves = population_moves(tables, visits, graph, public)
     steps, class_weight = rhythm(tables, public.slots)
@@ -63,18 +66,51 @@ def make_crowd(
     targets = Targets(per_instant, moves, steps, weight, mobility, share, _turns(noisy))
     chain = fit_chain(targets, public, callback)
     presence = _presence(visits, noisy, public)
-    factors = DayFactors.none(public.n_instants, public.n_places)
+    factors = DayFactors.none()
     if "days" in tables and candidates > 1:
-        factors = fit_days(
-            tables,
-            per_instant,
+        factors = _fit_days(chain, targets, noisy, presence, public, candidates, seed)
+    callback(Step("training", ROUNDS + 1, ROUNDS + 1))
+    return Crowd(chain, presence, factors)
+
+
+def _fit_days(
+    chain: Chain,
+    targets: Targets,
+    noisy: NoisyStatistics,
+    presence: Presence,
+    public: PublicInputs,
+    candidates: int,
+    seed: int,
+) -> DayFactors:
+    """Fit the factors of days, and the chain to a population that picking brings to its target."""
+    factors = DayFactors.none()
+    wanted = targets.population
+    for turn in range(TILTS + 1):
+        factors, shift = fit_days(
+            noisy.tables,
             Sampler(chain),
             presence,
             public,
+            factors,
             candidates=candidates,
-            key=streams.key(seed, "crowd candidates"),
+            key=streams.key(seed, "crowd candidates", turn),
         )
-    return Crowd(chain, presence, factors)
+        if turn < TILTS:
+            tilted = wanted / shift
+            tilted /= tilted.sum(axis=1, keepdims=True)
+            refine(chain, replace(targets, population=tilted), TILT_ROUNDS)
+    return factors
+
+
+def repeats(noisy: NoisyStatistics) -> float:
+    """Return the variance over the mean of visits of four groups, if users are independent.
+
+    It is Σ c² / Σ c over users and cells: how often one user counts in one cell, about.
+    """
+    table = next(t for name, t in noisy.tables.items() if name.startswith("visits"))
+    kept = noisy.first.clips.kept_visits
+    total = max(float(table.value.sum()) * kept, 1.0)
+    return max(1.0, noisy.first.visits_square / total / kept)
 
 
 def _kinds(types: Types, class_weight: Wide) -> tuple[Wide, NDArray[np.int64], Wide]:

@@ -22,6 +22,7 @@ Labels = NDArray[np.int64]
 
 BANDS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 18, 25, 40, 64, 100)
 """Frequencies at which a new band begins."""
+_REPEATED = (1.0, 0.85, 0.7, 0.6)  # a user counts less often in one cell of a finer map
 ROUNDS = 2
 """Times that the maps are gone through: the second time the coarse ones know the fine ones."""
 
@@ -31,7 +32,7 @@ def population(
 ) -> Floats:
     """Return (L, X) expected visits, positive everywhere.
 
-    repeats : variance over mean of one user's visits to a cell; see `clipping.FirstLook`.
+    repeats : variance over mean of visits on the coarsest map; see `people.repeats`.
     stay : share of steps that stay: how far sampling noise is alike in neighbouring slots.
     """
     n_slots, n_places = public.n_slots, public.n_places
@@ -39,9 +40,10 @@ def population(
     maps = _combined([t for name, t in tables.items() if name.startswith("visits")], labels)
     total = max(maps[0][0].sum(), 1.0)
     model = np.full((n_slots, n_places), total / (n_slots * n_places))
-    sampling = repeats * _spectrum(n_slots, stay)
+    spectrum = _spectrum(n_slots, stay)
     for _ in range(ROUNDS):
-        for (value, variance), label in zip(maps, labels, strict=True):
+        for (value, variance), label, power in zip(maps, labels, _REPEATED, strict=True):
+            sampling = repeats**power * spectrum
             model *= _factor(value, variance, add_columns(model, label), sampling)[:, label]
     return np.maximum(model, 1e-9 * model.mean())
 

@@ -38,19 +38,15 @@ class DayFactors:
     ----------
     cells : (144,) of the cells of the histograms of days.
     dwells : (9,) of each stay, by bin of its length.
-    places : (T, G) of being in a group at an instant; group : (X,).
     """
 
     cells: Wide
     dwells: Wide
-    places: Wide
-    group: NDArray[np.int64]
 
     @classmethod
-    def none(cls, n_instants: int, n_places: int) -> DayFactors:
+    def none(cls) -> DayFactors:
         """Return factors that make no difference."""
-        nowhere = np.zeros(n_places, dtype=np.int64)
-        return cls(np.zeros(OFFSETS[-1]), np.zeros(N_DWELLS), np.zeros((n_instants, 1)), nowhere)
+        return cls(np.zeros(OFFSETS[-1]), np.zeros(N_DWELLS))
 
 
 def _far(by_group: NDArray[np.float32], chain: Chain) -> NDArray[np.float32]:
@@ -123,7 +119,7 @@ class Sampler:
         Trace i has the random stream of offset + i, whatever else is drawn.
         """
         out = np.empty((n_traces, n_days * self.n_instants), dtype=np.int32)
-        days = (points, scale, factors.cells, factors.dwells, factors.places, factors.group)
+        days = (points, scale, factors.cells, factors.dwells)
         inputs = (
             self._chain,
             self.kinds,

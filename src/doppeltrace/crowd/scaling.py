@@ -61,6 +61,12 @@ class _Sums:
     turns: Wide
 
 
+def refine(chain: Chain, targets: Targets, rounds: int) -> None:
+    """Bring population and rhythm nearer to changed targets."""
+    for _ in range(rounds):
+        _sweep(chain, targets, flows=False)
+
+
 def fit_chain(targets: Targets, public: PublicInputs, callback: Callback) -> Chain:
     """Return the chain that agrees with the targets, as far as they agree with each other."""
     chain = _start(targets, public)
@@ -71,7 +77,7 @@ def fit_chain(targets: Targets, public: PublicInputs, callback: Callback) -> Cha
             _correct_types(chain, targets, sums.present)
         if flows:
             _correct_moves(chain, targets, sums)
-        callback(Step("training", number + 1, ROUNDS))
+        callback(Step("training", number + 1, ROUNDS + 1))
     return chain
 
 

@@ -43,7 +43,8 @@ class Scorecard:
     Attributes
     ----------
     measures : utility scores, each beside Training, Frozen, Independent and Uniform.
-    reidentification, membership : the attacks; None where they could not run.
+    reidentification, membership : the paper's attacks; None where they could not run.
+    membership_file : membership inference from all traces at once, as a file publishes them.
     copies, test_copies : the exact-copy check of the synthetic and of the testing traces.
     per_slot : name → the score of each time slot, averaged over replicates.
     per_cluster : total variation of each cluster, averaged over replicates.
@@ -60,6 +61,7 @@ class Scorecard:
     per_cluster: tuple[float, ...]
     counts: Counts
     notes: tuple[str, ...]
+    membership_file: Membership | None = None
     _flat: dict[str, Value] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -135,6 +137,7 @@ def _flatten(card: Scorecard) -> Iterator[tuple[str, Value]]:
     for prefix, attack, fields in (
         ("reidentification", card.reidentification, REIDENTIFICATION),
         ("membership", card.membership, MEMBERSHIP),
+        ("membership_file", card.membership_file, MEMBERSHIP[:-1]),
         ("copy", card.copies, COPIES),
         ("copy_test", card.test_copies, COPIES),
     ):

@@ -11,7 +11,7 @@ from doppeltrace.attacks import (
     Membership,
     Reidentification,
     copy_check,
-    membership_inference,
+    membership_attacks,
     reidentification,
 )
 from doppeltrace.attacks.knowledge import BUDGET
@@ -96,16 +96,19 @@ def evaluate(
         measure, per_cluster = _clusters(train, synthetic, clusters)
         measures.append(measure)
     counts = _counts(trained, synthetic, np.sum(slots, axis=0), len(made))
-    reidentified = members = copied = test_copied = None
+    reidentified = members = file_members = copied = test_copied = None
     if attacks:
         reidentified = reidentification(train, synthetic, seed=seed, budget=budget)
-        members = membership_inference(train, test, synthetic, seed=seed, budget=budget)
+        members, file_members = membership_attacks(
+            train, test, synthetic, seed=seed, budget=budget
+        )
         copied = copy_check(train, synthetic)
         test_copied = copy_check(train, _baseline(test, seed), least_events=length)
     return Scorecard(
         measures=tuple(measures),
         reidentification=reidentified,
         membership=members,
+        membership_file=file_members,
         copies=copied,
         test_copies=test_copied,
         per_slot={

@@ -63,13 +63,16 @@ def attack_rows(card: Scorecard) -> Iterator[tuple[str, ...]]:
     else:
         interval = f"{r.low:.4f} to {r.high:.4f}"
         yield "re-identification rate", _show(r.rate), interval, _show(r.chance)
-    m = card.membership
-    if m is None:
-        yield "membership advantage", "n/a", "", ""
-    else:
-        interval = f"{m.low:.4f} to {m.high:.4f}"
-        chance = f"{m.chance:.4f} to {m.chance_high:.4f}"
-        yield "membership advantage", _show(m.advantage), interval, chance
+    for title, m in (
+        ("membership advantage", card.membership),
+        (" from all traces at once", card.membership_file),
+    ):
+        if m is None:
+            yield title, "n/a", "", ""
+        else:
+            interval = f"{m.low:.4f} to {m.high:.4f}"
+            chance = f"{m.chance:.4f} to {m.chance_high:.4f}"
+            yield title, _show(m.advantage), interval, chance
     if card.copies is not None and card.test_copies is not None:
         c, t = card.copies, card.test_copies
         yield "shared run, mean events", f"{c.mean:.2f}", "", f"{t.mean:.2f} (test)"
@@ -154,5 +157,5 @@ def one_line(card: Scorecard) -> str:
     return f"<Scorecard of {card.counts.traces:,} traces: {shares}>"
 
 
-def _show(x: float) -> str:
-    return f"{x:.4f}" if math.isfinite(x) else "n/a"
+def _show(x: float | None) -> str:
+    return f"{x:.4f}" if x is not None and math.isfinite(x) else "not measurable"

@@ -15,7 +15,6 @@ from scipy.spatial import cKDTree
 
 from doppeltrace.discretize.where import keep_places
 from doppeltrace.errors import InputError, require
-from doppeltrace.safeguards.rounding import rounded_share
 from doppeltrace.traces import Bounds, Places, Traces
 
 MIN_USERS = 5
@@ -69,12 +68,10 @@ class SuppressionRecord:
 
     @property
     def public_words(self) -> str:
-        """Return one sentence without any count that a single person could change visibly."""
-        share = rounded_share(self.events_moved / max(self.events, 1))
+        """Return one sentence without any number that comes from the data."""
         return (
             f"Places with fewer than {self.min_users} users were merged into the nearest place "
-            f"with at least {self.min_users} before the model was trained ({share} of the "
-            "events)."
+            f"with at least {self.min_users} before the model was trained."
         )
 
 

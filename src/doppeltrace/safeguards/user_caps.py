@@ -32,12 +32,14 @@ class CapRecord:
     Attributes
     ----------
     max_events_per_instant, max_events : the caps of every user.
+    given : whether `max_events` was chosen by the data holder, not derived from the typical user.
     users_capped : users who had more than either.
     events, events_left_out : training events before, and those no longer among them.
     """
 
     max_events_per_instant: int
     max_events: int
+    given: bool
     users_capped: int
     events: int
     events_left_out: int
@@ -58,11 +60,15 @@ class CapRecord:
 
     @property
     def public_words(self) -> str:
-        """Return one sentence without any count of the data."""
+        """Return one sentence without any number that comes from the data."""
+        in_all = (
+            f"{self.max_events:,} in all"
+            if self.given
+            else f"{MAX_TIMES_TYPICAL} times as many in all as the typical user has"
+        )
         return (
             f"Of one user the model saw at most {self.max_events_per_instant} "
-            f"event{'s' * (self.max_events_per_instant > 1)} per instant and "
-            f"{self.max_events:,} in all."
+            f"event{'s' * (self.max_events_per_instant > 1)} per instant and {in_all}."
         )
 
 
@@ -108,6 +114,7 @@ def cap_users(
     record = CapRecord(
         max_events_per_instant=max_events_per_instant,
         max_events=cap,
+        given=max_events is not None,
         users_capped=int(np.count_nonzero(counts < np.diff(traces.offsets))),
         events=traces.n_events,
         events_left_out=int(np.count_nonzero(~kept)),

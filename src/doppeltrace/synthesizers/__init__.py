@@ -3,6 +3,7 @@
 from doppeltrace.synthesizers.base import Synthesizer
 from doppeltrace.synthesizers.crowd import Crowd
 from doppeltrace.synthesizers.doppel import Doppel
+from doppeltrace.synthesizers.dp_baselines import DPIndependent, DPMarkov, DPNGram
 from doppeltrace.synthesizers.frozen import Frozen
 from doppeltrace.synthesizers.independent import Independent
 from doppeltrace.synthesizers.itf import ITF
@@ -14,12 +15,29 @@ from doppeltrace.synthesizers.uniform import Uniform
 
 MODELS: dict[str, type[Synthesizer]] = {
     model.name: model
-    for model in (Doppel, Crowd, PPMTF, ITF, SGD, SGLT, Frozen, Independent, Uniform, Training)
+    for model in (
+        Doppel,
+        Crowd,
+        PPMTF,
+        ITF,
+        SGD,
+        SGLT,
+        DPIndependent,
+        DPMarkov,
+        DPNGram,
+        Frozen,
+        Independent,
+        Uniform,
+        Training,
+    )
 }
 """Name on the command line → synthesizer."""
 
 __all__ = [
     "Crowd",
+    "DPIndependent",
+    "DPMarkov",
+    "DPNGram",
     "Doppel",
     "Frozen",
     "ITF",

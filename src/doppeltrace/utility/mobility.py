@@ -12,12 +12,14 @@ Kilometres are rounded to 10 m before counting.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from doppeltrace.traces import DAY_SECONDS, Places, Traces
+from doppeltrace.traces import Places, Traces
+from doppeltrace.utility import _kernels as kernels
 from doppeltrace.utility.areas import day_second
 from doppeltrace.utility.days import ENTROPY_CELLS, SHARE_CELLS
 
@@ -38,30 +40,25 @@ def haversine_km(lat1: NDArray, lng1: NDArray, lat2: NDArray, lng2: NDArray) -> 
     return 2.0 * EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.minimum(1.0, chord)))
 
 
-def _count_km(km: NDArray) -> Histogram:
-    return np.bincount(np.rint(km / KM).astype(np.int64))
+def _count_km(arcs: NDArray[np.float64]) -> Histogram:
+    return np.bincount(np.rint(arcs * (EARTH_RADIUS_KM / KM)).astype(np.int64))
 
 
-def _days(traces: Traces) -> tuple[NDArray[np.int64], int]:
-    """Return (n_events,) the number of each event's user-day, and how many there are."""
-    clock = traces.clock
-    day = (
-        day_second(clock) + traces.instant.astype(np.int64) * clock.instant_seconds
-    ) // DAY_SECONDS
-    if not len(day):
-        return np.zeros(0, dtype=np.int64), 0
-    new = (np.diff(day) != 0) | (np.diff(traces.user) != 0)
-    number = np.concatenate([[0], np.cumsum(new)])
-    return number, int(number[-1]) + 1
+@lru_cache(maxsize=8)
+def _points(places: Places) -> NDArray[np.float64]:
+    """Return (n_places, 3) unit vectors."""
+    lat, lng = np.radians(places.lat), np.radians(places.lng)
+    vectors = (np.cos(lat) * np.cos(lng), np.cos(lat) * np.sin(lng), np.sin(lat))
+    return np.ascontiguousarray(np.stack(vectors, axis=1))
 
 
 def trip_lengths(traces: Traces) -> Histogram:
     """Return the histogram of trip lengths in cells of 10 m."""
-    _, origin, destination, _ = traces.transitions()
-    moved = origin != destination
-    origin, destination = origin[moved], destination[moved]
-    lat, lng = traces.places.lat, traces.places.lng
-    return _count_km(haversine_km(lat[origin], lng[origin], lat[destination], lng[destination]))
+    arcs = np.empty(traces.n_events)
+    n = kernels.trip_arcs(
+        traces.offsets, traces.location, traces.instant, _points(traces.places), arcs
+    )
+    return _count_km(arcs[:n])
 
 
 def gyration_radii(traces: Traces) -> Histogram:
@@ -69,26 +66,17 @@ def gyration_radii(traces: Traces) -> Histogram:
 
     The centre is the mean of the events' unit vectors, brought back to the sphere.
     """
-    day, n_days = _days(traces)
-    lat, lng = _radians(traces.places)
-    vectors = np.cos(lat) * np.cos(lng), np.cos(lat) * np.sin(lng), np.sin(lat)
-    x, y, z = (np.bincount(day, v[traces.location], minlength=n_days) for v in vectors)
-    centre_lat = np.degrees(np.arctan2(z, np.hypot(x, y)))
-    centre_lng = np.degrees(np.arctan2(y, x))
-    km = haversine_km(
-        traces.places.lat[traces.location],
-        traces.places.lng[traces.location],
-        centre_lat[day],
-        centre_lng[day],
+    arcs = np.empty(traces.n_events)
+    n = kernels.gyration_arcs(
+        traces.offsets,
+        traces.location,
+        traces.instant,
+        _points(traces.places),
+        day_second(traces.clock),
+        traces.clock.instant_seconds,
+        arcs,
     )
-    events = np.bincount(day, minlength=n_days)
-    square = np.bincount(day, km**2, minlength=n_days)
-    several = events >= 2
-    return _count_km(np.sqrt(square[several] / events[several]))
-
-
-def _radians(places: Places) -> tuple[NDArray, NDArray]:
-    return np.radians(places.lat), np.radians(places.lng)
+    return _count_km(arcs[:n])
 
 
 def stays(traces: Traces) -> Histogram:

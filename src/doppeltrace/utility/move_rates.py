@@ -1,23 +1,17 @@
-"""When people move: the share of events at another place than one instant before, by slot."""
+"""When people move: the share of events at another place than one instant before, by slot.
+
+Works on counts of shape (n_slots, 2), which add up over users and which
+`transitions.step_counts` makes: events elsewhere than one instant before, and all that follow one.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from doppeltrace.traces import Traces
-
-
-def move_counts(traces: Traces) -> NDArray[np.int64]:
-    """Return (n_slots, 2): events elsewhere than one instant before, and all that follow one."""
-    n_slots = traces.clock.n_slots
-    _, origin, destination, slot = traces.transitions()
-    moved = np.bincount(slot[origin != destination], minlength=n_slots)
-    return np.stack([moved, np.bincount(slot, minlength=n_slots)], axis=1)
-
 
 def uniform_move_counts(n_slots: int, n_places: int) -> NDArray[np.int64]:
-    """Return what `move_counts` is proportional to if every place is always equally likely."""
+    """Return what moves are proportional to if every place is always equally likely."""
     return np.tile([n_places - 1, n_places], (n_slots, 1))
 
 

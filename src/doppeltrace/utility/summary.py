@@ -68,13 +68,13 @@ class Summary:
 
     @classmethod
     def _of_chunk(cls, traces: Traces, grouping: Grouping | None) -> Summary:
-        columns, rows = transitions.band_counts(traces)
+        columns, rows, moves = transitions.step_counts(traces)
         return cls(
             slots=population.slot_counts(traces),
             columns=columns,
             rows=rows,
             fractions=visit_fractions.fraction_counts(traces),
-            moves=move_rates.move_counts(traces),
+            moves=moves,
             places=traces.places,
             clock=traces.clock,
             **_in_one_pass(traces, grouping),

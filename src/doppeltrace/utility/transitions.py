@@ -9,33 +9,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from doppeltrace.traces import Places, Traces
+from doppeltrace.utility import _kernels as kernels
 
 CELLS = 20
 """Columns and rows of the grid; EMD is measured in cells."""
 
 
-def band_counts(traces: Traces, cells: int = CELLS) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return transition counts from each place into each grid column, and into each row.
+Counts = NDArray[np.int64]
+
+
+def step_counts(traces: Traces, cells: int = CELLS) -> tuple[Counts, Counts, Counts]:
+    """Return what one pass over all transitions counts.
 
     Returns
     -------
-    (columns, rows), each (n_places, cells).
+    columns, rows : (n_places, cells) transitions from each place into each grid column and row.
+    moves : (n_slots, 2) those that change place, and all, by the slot they lead to.
     """
-    _, origin, destination, _ = traces.transitions()
-    n_places = len(traces.places)
-
-    def count(band: NDArray[np.int64]) -> NDArray[np.int64]:
-        cell = origin.astype(np.int64) * cells + band[destination]
-        return np.bincount(cell, minlength=n_places * cells).reshape(n_places, cells)
-
+    shape = len(traces.places), cells
+    columns, rows = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    moves = np.zeros((traces.clock.n_slots, 2), np.int64)
     column, row = traces.places.grid_cells(cells)
-    return count(column), count(row)
+    kernels.count_steps(
+        traces.offsets,
+        traces.location,
+        traces.instant,
+        traces.slot,
+        column,
+        row,
+        columns,
+        rows,
+        moves,
+    )
+    return columns, rows, moves
 
 
-def uniform_band_counts(
-    places: Places, cells: int = CELLS
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return what `band_counts` would be if every transition were equally frequent."""
+def uniform_band_counts(places: Places, cells: int = CELLS) -> tuple[Counts, Counts]:
+    """Return columns and rows of `step_counts` if every transition were equally frequent."""
     shape = len(places), cells
     column, row = (np.bincount(b, minlength=cells) for b in places.grid_cells(cells))
     return np.broadcast_to(column, shape), np.broadcast_to(row, shape)

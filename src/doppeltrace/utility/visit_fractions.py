@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from doppeltrace.traces import Places, Traces
+from doppeltrace.utility import _kernels as kernels
 from doppeltrace.utility.population import total_variation
 
 BINS = 24
@@ -18,19 +19,13 @@ MIN_EVENTS = 5
 def fraction_counts(traces: Traces) -> NDArray[np.int64]:
     """Return (n_places, 24) the number of users per place and bin of their visit-fraction.
 
-    A fraction of exactly 0 or 1 counts nowhere. Only (user, place) pairs that occur are
-    held: never an array of users × places.
+    A fraction of exactly 0 or 1 counts nowhere.
     """
-    n_places = len(traces.places)
-    events = np.diff(traces.offsets)
-    pair, visits = np.unique(traces.user * n_places + traces.location, return_counts=True)
-    user, place = np.divmod(pair, n_places)
-    total = events[user]
-    counted = (total >= MIN_EVENTS) & (visits < total)
-    # ⌈24 f⌉ − 1 in integers: 24 · (c / n) in floats can fall on the wrong side of a bin edge
-    cell = -(-BINS * visits[counted] // total[counted]) - 1
-    histogram = np.bincount(place[counted] * BINS + cell, minlength=n_places * BINS)
-    return histogram.reshape(n_places, BINS)
+    histogram = np.zeros((len(traces.places), BINS), dtype=np.int64)
+    kernels.count_fractions(
+        traces.offsets, traces.location, len(traces.places), MIN_EVENTS, histogram
+    )
+    return histogram
 
 
 def uniform_fraction_counts(places: Places) -> NDArray[np.int64]:

@@ -132,7 +132,7 @@ def test_it_holds_no_user(small_run):
         ("offsets", "location", "instant", "places", "clock")),
     )  # fmt: skip
     text = small_run.find(train=train).to_json()
-    assert "user-" not in text and "owner" not in text and "seed" not in text
+    assert "user-" not in text and '"owner' not in text and '"seed' not in text
     longest = max(len(row) for row in _lists(json.loads(text)))
     assert longest <= 100 < train.n_users  # flows, slots, places, points of the curve
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from doppeltrace import SyntheticTraces
-from doppeltrace.report.internal import flows
+from doppeltrace.report.internal import flows, suppression
 from doppeltrace.utility.summary import Summary
 
 
@@ -22,7 +22,7 @@ def test_flows_by_hand(tiny, monkeypatch):
         flows.Flow(1, 2, None, pytest.approx(2 / 3, abs=1e-5)),
         flows.Flow(2, 1, None, pytest.approx(1 / 3, abs=1e-5)),
     ]
-    monkeypatch.setattr("doppeltrace.report.internal.suppression.MIN_USERS", 1)
+    monkeypatch.setattr(suppression, "MIN_USERS", 1)
     found = flows.strongest_flows(tiny, made, 5, top=2)
     assert [(f.origin, f.destination) for f in found] == [(1, 2), (0, 1), (2, 1)]
     assert [f.real for f in found] == pytest.approx([2 / 11, 2 / 11, 1 / 11], abs=1e-5)

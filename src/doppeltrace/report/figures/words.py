@@ -22,6 +22,11 @@ def cut(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[: length - 1].rstrip()}…"
 
 
+def sentence(text: str) -> str:
+    """Return a text with a capital letter first and a full stop, or …, last."""
+    return f"{text[0].upper()}{text[1:]}{'' if text.endswith(('…', '.')) else '.'}"
+
+
 def unbroken(text: str) -> str:
     """Return a text in which no line ends in a range, an equation, or before a number's sign."""
     text = re.sub(r"(?<=\d)–(?=\d)", "\N{WORD JOINER}–\N{WORD JOINER}", text)

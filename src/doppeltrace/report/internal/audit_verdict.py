@@ -71,7 +71,7 @@ def reasons(audit: Mapping[str, Any] | None, min_users: int | None = None) -> It
             AMBER,
             "Not audited",
             f"The audit was not run at {levels}, so nobody knows what a strong attacker could "
-            "learn about one person. Run `doppeltrace audit` with the same model and settings "
+            "learn about one person. Run doppeltrace audit with the same model and settings "
             "before publishing.",
         )
     elif SEVERITY[told.get("level", GREEN)] > max(SEVERITY[r.level] for r in found):

@@ -9,7 +9,7 @@ from doppeltrace.evaluation.measure import KEPT, LOST
 from doppeltrace.guarantee import Guarantee
 from doppeltrace.report.figures.promises import promise_rows
 from doppeltrace.report.figures.templates import render_template
-from doppeltrace.report.figures.words import percent
+from doppeltrace.report.figures.words import percent, sentence
 from doppeltrace.report.internal import attack_section, loss_section
 from doppeltrace.report.internal.audit_section import audit_view
 from doppeltrace.report.internal.clusters import MIN_OWN
@@ -42,7 +42,7 @@ def render(found: Mapping[str, Any]) -> str:
         cluster_rules={"kept": 1 - KEPT, "lost": 1 - LOST, "min_own": MIN_OWN},
         released=found["population"] is not None,
         audit=audit_view(found["audit"], found["run"]["min_users"]),
-        safeguards=found["run"]["safeguards"],
+        safeguards=[sentence(words) for words in found["run"]["safeguards"]],
         attacks=attack_section.attacks(found),
         pass_rates=attack_section.pass_rates(found),
         promise=attack_section.promise(guarantee),
@@ -84,8 +84,7 @@ def _made(found: Mapping[str, Any], guarantee: Guarantee) -> list[tuple[str, Pai
         "traces released": f"{run['released']:,}",
     }
     return [
-        ("What", [*counts.items(), *run["input"].items()]),
+        ("What", [*counts.items(), *run["input"].items(), *promise_rows(guarantee)]),
         ("Settings", [("model", run["model"]), *run["settings"].items()]),
-        ("Promise", promise_rows(guarantee)),
         ("Time and memory", list(run["effort"].items())),
     ]

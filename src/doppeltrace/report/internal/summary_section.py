@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from doppeltrace.guarantee import Guarantee
-from doppeltrace.report.figures.words import percent, unbroken
+from doppeltrace.report.figures.words import percent, sentence, unbroken
 from doppeltrace.report.internal.loss_section import GROUP_WORDS
 from doppeltrace.report.internal.losses import WORDS
 
@@ -40,10 +40,6 @@ def answers(found: Mapping[str, Any]) -> tuple[Answer, ...]:
         Answer("clusters", "Which groups are there?", (Line("", _groups(found)),)),
         Answer("made", "How was it made?", (_made(found),)),
     )
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}{'' if text.endswith('…') else '.'}"
 
 
 def _losses(found: Mapping[str, Any]) -> tuple[Line, ...]:
@@ -101,7 +97,7 @@ def _groups(found: Mapping[str, Any]) -> str:
     fate = ", ".join([f"{number if more else 'all'} {word}", *(f"{n} {w}" for w, n in more)])
     names = list(dict.fromkeys(c["name"][0].lower() + c["name"][1:] for c in clusters))
     some = "; ".join(names[:NAMED_GROUPS]) + "; …" * (len(names) > NAMED_GROUPS)
-    return f"{len(clusters)}, which overlap; {fate} in the traces. {_sentence(some)}"
+    return f"{len(clusters)}, which overlap; {fate} in the traces. {sentence(some)}"
 
 
 def _made(found: Mapping[str, Any]) -> Line:

@@ -9,15 +9,10 @@ handed over: two inputs that lead to the same released traces lead to the same b
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
-from doppeltrace.errors import InputError
-from doppeltrace.files import MARKER, atomic_file
-from doppeltrace.release.exports.source import released_file
 from doppeltrace.report.figures.promises import promise_rows
 from doppeltrace.report.figures.templates import render_template
 from doppeltrace.report.figures.words import duration
@@ -60,43 +55,6 @@ def datasheet(traces: Path, method: Method, publication: Publication | None = No
     return render_datasheet(
         Facts(ReleasedFigures.of(traces), method, publication or Publication())
     )
-
-
-def datasheet_of_run(run_dir: str | Path, **words: str | None) -> str:
-    """Return the page for a run's folder, made again.
-
-    Parameters
-    ----------
-    words : fields of `Publication` (title, description, licence, citation, contact) that replace
-        those that `synthesize` was told; None leaves a field as it is.
-    """
-    folder = Path(run_dir)
-    manifest, method = _manifest(folder)
-    publication = Publication.of_manifest(manifest).changed(**words)
-    return datasheet(released_file(folder), method, publication)
-
-
-def keep_words(run_dir: str | Path, **words: str | None) -> None:
-    """Write words that replace those of `synthesize` to the run's manifest, as given above."""
-    if all(text is None for text in words.values()):
-        return
-    folder = Path(run_dir)
-    manifest, _ = _manifest(folder)
-    manifest["publication"] = asdict(Publication.of_manifest(manifest).changed(**words))
-    with atomic_file(folder / MARKER) as partial:
-        partial.touch(mode=0o600)
-        partial.write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
-
-
-def _manifest(folder: Path) -> tuple[dict[str, Any], Method]:
-    try:
-        manifest = json.loads((folder / MARKER).read_text(encoding="utf-8"))
-        return manifest, Method.of_manifest(manifest)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"{folder} is not a run of this version: give a folder that `doppeltrace synthesize` "
-            "wrote"
-        ) from error
 
 
 def render_datasheet(facts: Facts) -> str:
