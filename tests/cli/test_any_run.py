@@ -32,7 +32,6 @@ def _options(draw):
     """Yield options of which most, not all, fit the table and one another."""
     name = draw.choice(sorted(REAL_MODELS))
     yield from ("--model", name, "--seed", draw.integers(1000))
-    yield from ("--k", draw.choice([1, 2, 3, 40], p=[0.4, 0.4, 0.15, 0.05]))
     yield from ("--traces-per-user", draw.integers(1, 4))
     known = inspect.signature(REAL_MODELS[name]).parameters
     for option, value in (("--iterations", 3), ("--factors", draw.integers(1, 4))):
@@ -46,8 +45,11 @@ def _options(draw):
         yield from ("--traces", draw.integers(1, 60))
     least = draw.choice([1, 2, 5], p=[0.5, 0.4, 0.1])
     yield from ("--min-users", least, *(["--allow-rare-places"] if least == 1 else []))
-    for flag, share in (("--no-test", 0.1 if kind.testable else 0.9), ("--randomized-test", 0.1),
-                        ("--count-all", 0.2), ("--no-daily", 0.2)):  # fmt: skip
+    if draw.random() < (0.1 if kind.testable else 0.9):
+        yield "--no-test"
+    else:
+        yield from ("--k", draw.choice([1, 2, 3, 40], p=[0.4, 0.4, 0.15, 0.05]))
+    for flag, share in (("--randomized-test", 0.1), ("--count-all", 0.2), ("--no-daily", 0.2)):
         if draw.random() < share:
             yield flag
 
