@@ -168,7 +168,9 @@ def test_settings_that_do_not_fit(write):
         dt.read_table(path, bounds=(1, 1, 0))
     with pytest.raises(SettingsError, match="grid needs two numbers"):
         dt.read_table(path, grid=(1, 1, 0))
-    with pytest.raises(InputError, match=r"row 2: datetime .* is not a time of the format '%d'"):
+    with pytest.raises(
+        InputError, match=r"row 2: datetime .* is not a time of the form time_format='%d'"
+    ):
         dt.read_table(path, time_format="%d")
     with pytest.raises(SettingsError, match="is not an IANA name"):
         dt.read_table(path, timezone="Tokio")
