@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import doppeltrace as dt
 from doppeltrace.cli.program import app
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -17,6 +18,11 @@ MODULES = (
 NAMES = sorted(
     set(re.findall(rf"`((?:{MODULES}|utility)\.[\w.]+)`", (ROOT / "docs/paper.md").read_text()))
 )
+
+
+def examples(page):
+    """Return the examples in Python of a page."""
+    return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -39,12 +45,13 @@ def test_the_map_names_many_functions():
 
 
 def test_the_example_in_the_readme_runs(tmp_path, monkeypatch):
-    text = (ROOT / "README.md").read_text()
-    (example,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    quick = example.replace("users=1000, places=400", "users=60, places=25")
-    quick = quick.replace("iterations=100", "iterations=2")
+    """With a table of the reader's own."""
+    (example,) = examples(ROOT / "README.md")
+    quick = example.replace("dt.Doppel()", "dt.Doppel(iterations=5)")
     assert quick != example
     monkeypatch.chdir(tmp_path)
+    city = dt.simulate_city(users=100, places=16, seed=7)
+    dt.to_pandas(city.traces).drop(columns="tid").to_csv("checkins.csv", index=False)
     exec(compile(quick, "README.md", "exec"), {})
     assert (tmp_path / "run" / "public/traces.csv").exists()
 
@@ -75,10 +82,14 @@ def test_the_tutorial_can_be_typed_in_as_it_stands(tmp_path, monkeypatch):
             assert program == "doppeltrace"
             result = CliRunner().invoke(app, arguments)
             assert result.exit_code == 0, f"{line}\n{result.output}"
-    files = {"traces.csv", "datasheet.html", "report.html", "findings.json", "manifest.json"}
     for run in ("demo-out", "run"):
-        assert {path.name for path in (tmp_path / run).iterdir()} == files
-    page = (tmp_path / "run/datasheet.html").read_text(encoding="utf-8")
+        found = {str(path.relative_to(tmp_path / run)) for path in (tmp_path / run).glob("*/*")}
+        assert found == {
+            "public/traces.csv", "public/datasheet.html", "internal/report.html",
+            "internal/findings.json", "internal/manifest.json",
+        }  # fmt: skip
+        assert all(f"`{name}`" in text for name in found)
+    page = (tmp_path / "run/public/datasheet.html").read_text(encoding="utf-8")
     assert "People of a simulated city" in page and "CC BY 4.0" in page
     for name in ("traces.geojson", "traces.geoparquet", "kepler.csv", "population.png"):
         assert (tmp_path / name).stat().st_size > 0

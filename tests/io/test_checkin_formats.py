@@ -117,7 +117,7 @@ def test_gowalla(tmp_path):
     }
     assert not data.validation.warnings
     (warning,) = dt.read(path).validation.warnings
-    assert "UTC" in warning and "--timezone" in warning
+    assert "UTC" in warning and "timezone=…" in warning
 
 
 def test_gowalla_without_a_zone_stays_utc(tmp_path):

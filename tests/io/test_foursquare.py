@@ -79,7 +79,7 @@ def test_a_box_a_time_zone_and_the_files_by_name(folder, tmp_path):
         timezone="UTC",
     )
     assert data.train.instant.tolist() == [18, 19, 20, 21, 22, 23]
-    with pytest.raises(InputError, match=r"no file \*pois\*.*--places"):
+    with pytest.raises(InputError, match=r"no file \*pois\*.*places=…"):
         dt.read(folder / "raw_Checkins_anonymized.txt")
 
 
@@ -153,7 +153,7 @@ def test_cities_by_name():
     ]  # fmt: skip
     assert city_bounds("new-york city") == CITIES["New York City"]
     assert city_bounds("São Paulo") == city_bounds("SP") == CITIES["San Paulo"]
-    with pytest.raises(SettingsError, match="Paris.*Istanbul, Jakarta.*--bounds"):
+    with pytest.raises(SettingsError, match="Paris.*Istanbul, Jakarta.*bounds=…"):
         city_bounds("Paris")
 
 

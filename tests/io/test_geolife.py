@@ -87,7 +87,7 @@ def test_h3_cells(folder):
 
 
 def test_what_geolife_needs(folder, tmp_path):
-    with pytest.raises(SettingsError, match="--grid 500m.*--h3 8"):
+    with pytest.raises(SettingsError, match="grid=….*h3=…"):
         read_geolife(folder)
     with pytest.raises(SettingsError, match="a grid needs bounds"):
         read_geolife(folder, grid=500.0)

@@ -74,7 +74,9 @@ def test_names_that_are_not_utf8_stay_apart(tmp_path):
 
 def test_more_fields_than_the_header_names(tmp_path):
     text = TEXT + "2,2010-10-19T03:55:27,30.1,-97,Smith, John\n" + ROWS[0].replace("27", "28")
-    with pytest.raises(InputError, match=r"row 6: surplus field ' John' is beyond.*drop-invalid"):
+    with pytest.raises(
+        InputError, match=r"row 6: surplus field ' John' is beyond.*drop_invalid=True"
+    ):
         read(tmp_path, text)
     data = read(tmp_path, text, drop_invalid=True)
     assert [str(f) for f in data.validation.dropped] == [

@@ -41,7 +41,7 @@ def test_a_grid_without_bounds_does_not_give_a_fix_away():
     (finding,) = (f for f in data.validation.dropped if f.reason.startswith("far from almost"))
     assert (finding.count, finding.rows[-1:]) == (1, (2001,))
     (warning,) = (w for w in data.validation.warnings if "far from almost all users" in w)
-    assert "row 2001" in warning and "--bounds" in warning
+    assert "row 2001" in warning and "bounds=…" in warning
 
 
 def test_a_fix_of_one_user_is_no_place():

@@ -103,7 +103,7 @@ def test_columns_of_other_names(tmp_path):
     path = table(tmp_path, *ROWS, header="Who,When,y,x,stop")
     given = {"user": "Who", "time": "When", "location": "stop"}
     assert dt.read_table(path, columns=given).train.n_events == 5
-    with pytest.raises(InputError, match="no user column .* Who, When, y, x, stop: .*--columns"):
+    with pytest.raises(InputError, match="no user column .* Who, When, y, x, stop: .*columns="):
         dt.read_table(path)
     with pytest.raises(InputError, match="no column 'Wo' for user; the columns are Who"):
         dt.read_table(path, columns={"user": "Wo"})

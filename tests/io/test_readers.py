@@ -42,9 +42,7 @@ def test_what_is_not_recognised(path, tmp_path):
         dt.read(tmp_path / "none")
     with pytest.raises(SettingsError, match="choose from auto, people-flow, .*, table"):
         dt.read(path, "excel")
-    with pytest.raises(
-        SettingsError, match=r"option city \(--city\) does not apply to the format table"
-    ):
+    with pytest.raises(SettingsError, match=r"city does not apply to the format table"):
         dt.read(path, city="TK")
     with pytest.raises(InputError, match="is not a folder"):
         dt.read(path, "people-flow")

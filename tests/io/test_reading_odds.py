@@ -32,9 +32,9 @@ def test_an_option_of_tables_names_the_way_to_use_it(tsmc):
     with pytest.raises(SettingsError) as caught:
         dt.read(tsmc, grid=(20, 20))
     message = str(caught.value)
-    assert message.startswith("option grid (--grid) does not apply to the format tsmc2014")
-    assert "--format table" in message
-    assert "--top-places" in message
+    assert message.startswith("grid does not apply to the format tsmc2014")
+    assert "format='table'" in message
+    assert "top_places" in message
     for absent in ("clock", "split_seed", "rank_by", "split-seed"):
         assert absent not in message
 

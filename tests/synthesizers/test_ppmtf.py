@@ -53,7 +53,7 @@ def test_settings_out_of_range(wrong):
 
 
 def test_more_factors_than_places(tiny):
-    with pytest.raises(dt.SettingsError, match="exceeds the 5 locations"):
+    with pytest.raises(dt.SettingsError, match="exceeds the number of places .5."):
         dt.PPMTF(factors=6).fit(tiny)
 
 

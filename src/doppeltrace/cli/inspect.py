@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,10 +12,12 @@ from doppeltrace.cli import options
 from doppeltrace.cli.console import results
 from doppeltrace.cli.progress import Reporter
 from doppeltrace.cli.reading import Reading, takes_reading_options
+from doppeltrace.cli.wording import remark, told
 from doppeltrace.engine.local import use_threads
 from doppeltrace.errors import InputError, SettingsError
 from doppeltrace.evaluation import evaluate as score
 from doppeltrace.files import atomic_file, check_file
+from doppeltrace.io.dataset import Dataset
 from doppeltrace.io.synthetic import read_synthetic
 from doppeltrace.release.exports.source import released_file
 from doppeltrace.release.folder import read_manifest, run_around
@@ -47,8 +49,8 @@ def validate(
     try:
         words = protect(data.train, data.test, seed=fresh_seed()).words
     except InputError as error:
-        words = (f"a run would stop: {error}",)
-    results.out(str(replace(data.validation, safeguards=words)), highlight=False)
+        words = (f"a run would stop: {told(error)}",)
+    results.out(remark(str(replace(data.validation, safeguards=words))), highlight=False)
 
 
 @takes_reading_options
@@ -81,8 +83,9 @@ def evaluate(
 
     Knows releases of ours and the files of the published tools. A release
     names no owners, so re-identification is left out for it. Give the same
-    reading options as to `synthesize`, --split among them: who was held out
-    is known from the run's folder, as long as its manifest is there.
+    reading options as to `synthesize`, --split among them: who was held out,
+    and which places were merged, is known from the run's folder, as long as
+    its manifest is there.
 
     For example:
 
@@ -97,7 +100,11 @@ def evaluate(
     reporter = Reporter()
     with reporter.phase("reading"):
         file = released_file(synthetic) if synthetic.is_dir() else synthetic
-        dataset = reading.read_split(data, _seed_of(file, reading))
+        run = run_around(file)
+        manifest = None if run is None else read_manifest(run)
+        dataset = reading.read_split(data, _seed_of(file, reading, manifest))
+        if manifest is not None:
+            dataset = protected_as_in(dataset, manifest)
         assert dataset.test is not None
         traces = read_synthetic(file, like=dataset.train)
     with reporter.phase("evaluation"), use_threads(threads):
@@ -110,18 +117,33 @@ def evaluate(
             partial.write_text(card.to_json() + "\n", encoding="utf-8")
 
 
-def _seed_of(file: Path, reading: Reading) -> int | None:
+def protected_as_in(data: Dataset, manifest: dict[str, Any]) -> Dataset:
+    """Return the data over the places of a run, which merged those of few people."""
+    done = manifest.get("safeguards")
+    if not done:
+        return data
+    same = protect(
+        data.train,
+        data.test,
+        min_users=done["rare_places"]["min_users"],
+        max_events_per_instant=done["user_caps"]["max_events_per_instant"],
+        max_events=done["user_caps"]["max_events"],
+        seed=int(manifest["seed"]),
+    )
+    return replace(data, train=same.train, test=same.test)
+
+
+def _seed_of(file: Path, reading: Reading, manifest: dict[str, Any] | None) -> int | None:
     """Return the seed of the run that made a file, which decided who was held out.
 
     None if nobody was drawn.
     """
     if not isinstance(reading.options.get("split"), float):
         return None
-    run = run_around(file)
-    if run is None:
+    if manifest is None:
         raise SettingsError(
             f"--split {reading.options['split']:g} draws users at random, and {file} does not "
             "tell whom its run held out: give the folder of the run to --synthetic, or a table of "
             "users to --split"
         )
-    return int(read_manifest(run)["seed"])
+    return int(manifest["seed"])

@@ -27,7 +27,10 @@ class OutputFormat(StrEnum):
     parquet = "parquet"
 
 
-Input = Annotated[Path, typer.Argument(help="File or folder with the traces.", show_default=False)]
+Input = Annotated[
+    Path,
+    typer.Argument(metavar="INPUT", help="File or folder with the traces.", show_default=False),
+]
 Model = Annotated[
     str,
     typer.Option(

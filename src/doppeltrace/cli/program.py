@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from doppeltrace import __version__
 from doppeltrace.cli.console import BAD_INPUT, BLOCKED, INTERRUPTED, fail, results
 from doppeltrace.cli.signals import while_working
 from doppeltrace.cli.wording import told
@@ -132,7 +132,7 @@ def _plain_flags(parameters: list[Any]) -> list[Any]:
 
 def _print_version(asked: bool) -> None:
     if asked:
-        results.print(version("doppeltrace"))
+        results.print(__version__)
         raise typer.Exit
 
 

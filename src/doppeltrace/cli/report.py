@@ -15,7 +15,10 @@ from doppeltrace.pipeline.pages import rewrite_pages
 
 def report(
     run_dir: Annotated[
-        Path, typer.Argument(help="Folder of a finished run (its --out).", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="RUN_DIR", help="Folder of a finished run (its --out).", show_default=False
+        ),
     ],
     open_page: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the internal page in a browser.")

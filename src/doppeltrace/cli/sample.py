@@ -17,7 +17,11 @@ from doppeltrace.pipeline.resample import resample
 def sample(
     model_file: Annotated[
         Path,
-        typer.Argument(help="File that `synthesize --keep-model` wrote.", show_default=False),
+        typer.Argument(
+            metavar="MODEL_FILE",
+            help="File that `synthesize --keep-model` wrote.",
+            show_default=False,
+        ),
     ],
     traces: Annotated[int, typer.Option(help="Traces to draw, in all.", show_default=False)],
     out: Annotated[

@@ -208,6 +208,14 @@ def synthesize(
             rich_help_panel=OUTPUT,
         ),
     ] = False,
+    anyway: Annotated[
+        bool,
+        typer.Option(
+            "--anyway",
+            help="Start even if the memory that is free may not suffice.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
     title: publication.Title = None,
     description: publication.Description = None,
     licence: publication.Licence = None,
@@ -297,6 +305,7 @@ def synthesize(
         keep_model=keep_model,
         resume=resume,
         checkpoint_seconds=None if no_checkpoint else checkpoint_seconds,
+        anyway=anyway,
         publication={
             "title": title,
             "description": description,

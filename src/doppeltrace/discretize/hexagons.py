@@ -49,6 +49,6 @@ def _library() -> Any:
     except ImportError as error:
         raise SettingsError(
             "H3 cells need the package h3: install it with pip install 'doppeltrace[h3]', "
-            "or use a grid (--grid 500m)"
+            "or use a grid (grid=…)"
         ) from error
     return basic_int

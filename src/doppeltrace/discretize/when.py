@@ -187,7 +187,7 @@ def to_local(
         if (read == 0).sum():
             warnings.append(
                 f"{(read == 0).sum():,} times are in UTC and are taken as local time: "
-                "give timezone (--timezone) if they are not"
+                "give timezone=… if they are not"
             )
     frame = frame.select(local=local, moment=moment)
     return LocalTimes(frame["local"], frame["moment"], tuple(warnings))

@@ -44,7 +44,7 @@ class Grid:
         require(
             self.rows * self.columns <= MAX_CELLS,
             f"grid {self.rows:,} × {self.columns:,} has more than {MAX_CELLS:,} cells: give "
-            "fewer rows and columns, a larger side, or smaller bounds (--bounds)",
+            "fewer rows and columns, a larger side, or smaller bounds (bounds=…)",
         )
 
     @classmethod

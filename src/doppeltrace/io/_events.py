@@ -63,10 +63,10 @@ def check_where(
         return CellChoice()
     cells = CellChoice(grid, h3)
     if not cells and "location" not in found:
-        remedy = "name it with columns (--columns location=NAME), or give a grid (--grid 20x20)"
+        remedy = "name it (columns={'location': …}), or give a grid (grid=…)"
         require_role(rows, found, "location", remedy)
     if not cells and "lat" not in found and "lng" not in found:
-        remedy = "give a table of places (--places FILE), or columns (--columns lat=NAME)"
+        remedy = "give a table of places (places=…), or name it (columns={'lat': …})"
         require_role(rows, found, "lat", remedy)
     require_role(rows, found, "lat")
     require_role(rows, found, "lng")
@@ -117,9 +117,9 @@ def row_faults(
     name = found["time"]
     if time_format is None:
         wanted = "like 2020-01-31T09:20:00+09:00 or unix seconds"
-        remedy = "correct it or give --time-format"
+        remedy = "correct it or give time_format=…"
     else:
-        wanted, remedy = f"of the format {time_format!r} (--time-format)", "correct one of them"
+        wanted, remedy = f"of the form time_format={time_format!r}", "correct one of them"
     years = f"from {FIRST_YEAR} to {LAST_YEAR}"
     faults.append(
         Fault(
@@ -170,7 +170,7 @@ def locate(
 ) -> tuple[pl.DataFrame, Places]:
     """Add the column `place`, the number of each row's place; drop rows outside the box."""
     outside = "outside the bounds"
-    nothing_left = f"every event lies {outside}: widen them (--bounds)"
+    nothing_left = f"every event lies {outside}: widen them (bounds=…)"
     if given is not None:
         where = given
         if box is not None:
@@ -209,7 +209,7 @@ def _leave_out_strays(frame: pl.DataFrame, box: Bounds, tally: Tally) -> pl.Data
     reason = f"far from almost all users, outside the box {corners}"
     kept = tally.drop(frame, pl.lit(pl.Series(stray)), reason)
     found = next(finding for finding in tally.dropped if finding.reason == reason)
-    tally.warnings.append(f"left out {found}: give the box (--bounds) to keep them")
+    tally.warnings.append(f"left out {found}: give the box (bounds=…) to keep them")
     return kept
 
 
@@ -224,7 +224,7 @@ def place_on_clock(frame: pl.DataFrame, clock: Clock, tally: Tally) -> pl.DataFr
         tally.source,
         frame,
         f"every event (local times {first} to {last}) lies outside the clock: widen the hours "
-        "(--first-hour, --last-hour) or check the time zone (--timezone)",
+        "(first_hour=…, last_hour=…) or check the time zone (timezone=…)",
     )
     return frame
 

@@ -96,7 +96,7 @@ def find_columns(
 def require_role(rows: Rows, found: Mapping[str, str], role: str, remedy: str = "") -> str:
     """Return the role's column, or raise `InputError` naming the columns and the remedy."""
     if role not in found:
-        remedy = remedy or f"say which it is with columns (--columns {role}=NAME)"
+        remedy = remedy or f"say which it is (columns={{{role!r}: …}})"
         raise InputError(
             f"{rows.name}: no {role} column (such as {', '.join(ALIASES[role][:3])}); "
             f"the columns are {rows.listed_columns}: {remedy}"

@@ -86,7 +86,8 @@ def coordinate_faults(
         swapped.fill_null(False),
         lat,
         called["lat"],
-        f"{both}: exchange the two (--columns lat={called['lng']} --columns lng={called['lat']})",
+        f"{both}: exchange the two "
+        f"(columns={{'lat': {called['lng']!r}, 'lng': {called['lat']!r}}})",
         f"{called['lat']} {both}",
     )
     return [

@@ -70,7 +70,7 @@ def city_bounds(city: str) -> Bounds:
     names = {re.sub(r"\s+", "", name).lower(): name for name in CITIES} | SHORT_NAMES
     if key not in names:
         raise SettingsError(
-            f"city {city!r} is not one of {', '.join(CITIES)}: for others give the box (--bounds)"
+            f"city {city!r} is not one of {', '.join(CITIES)}: for others give the box (bounds=…)"
         )
     return CITIES[names[key]]
 
@@ -150,7 +150,7 @@ def _read_pois(path: Path, box: Bounds | None, tally: Tally) -> pl.DataFrame:
     tally.warnings += [f"{path.name}: left out {finding}" for finding in account.dropped]
     venues = pl.concat(found).unique("location", keep="first", maintain_order=True)
     if len(venues) == 0:
-        raise InputError(f"{path}: no venue lies inside the bounds: widen them (--bounds)")
+        raise InputError(f"{path}: no venue lies inside the bounds: widen them (bounds=…)")
     return venues
 
 
@@ -174,8 +174,6 @@ def _only(folder: Path, word: str) -> Path:
     found = _files(folder, word)
     if len(found) != 1:
         fault = f"several files *{word}*" if found else f"no file *{word}*.txt or .txt.gz"
-        remedy = (
-            "name the file of POIs with places (--places)" if word == "pois" else "name the file"
-        )
+        remedy = "name the file of POIs with places=…" if word == "pois" else "name the file"
         raise InputError(f"{folder}: {fault} in this folder: {remedy}")
     return found[0]

@@ -84,9 +84,9 @@ def read_geolife(
     check_timezone(timezone)
     check_rule(per_instant)
     if not choice:
-        raise SettingsError("give a grid (--grid 500m, with --bounds) or H3 cells (--h3 8)")
+        raise SettingsError("give a grid (grid=…, with bounds=…) or H3 cells (h3=…)")
     if grid is not None and box is None:
-        raise SettingsError("a grid needs bounds: give the box (--bounds S,W,N,E)")
+        raise SettingsError("a grid needs bounds: give the box (bounds=…)")
     if not is_geolife(folder):
         raise InputError(f"{folder}: no folders <user>/Trajectory with .plt files in it")
     cells = choice.over(box or WORLD)

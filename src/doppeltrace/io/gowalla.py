@@ -60,8 +60,8 @@ def read_gowalla(
     tally = Tally(str(path))
     if timezone is None:
         tally.warnings.append(
-            "times are in UTC and are taken as local time: give timezone (--timezone) and the "
-            "box of one region (--bounds)"
+            "times are in UTC and are taken as local time: give timezone=… and the "
+            "box of one region (bounds=…)"
         )
     keep = located_rows(LAYOUT, box, drop_origin=True)
     by_users = top_places is not None and rank_by == "users"

@@ -109,7 +109,7 @@ def warn_of_scattered(edges: pl.DataFrame, tally: Tally) -> None:
     more = f" (and {len(found) - 1:,} more such labels)" if len(found) > 1 else ""
     tally.warnings.append(
         f"the place {shortened(str(worst['location']))!r} has rows {worst['apart']:.1f}° apart"
-        f"{more}: is it one place? Give each its own label, or a grid (--grid)"
+        f"{more}: is it one place? Give each its own label, or a grid (grid=…)"
     )
 
 

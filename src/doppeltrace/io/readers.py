@@ -78,25 +78,22 @@ def read(path: str | Path, format: str = "auto", **options: Any) -> Dataset:
     given = {name: value for name, value in options.items() if value is not None}
     strange = [name for name in given if name not in chosen.options]
     if strange:
-        raise SettingsError(_misfit(strange[0], chosen, path))
+        raise _misfit(strange[0], chosen, path)
     return chosen.read(path, **given)
 
 
-def _misfit(option: str, chosen: Format, path: Path) -> str:
+def _misfit(option: str, chosen: Format, path: Path) -> SettingsError:
     """Return why an option does not fit the format, what does, and how to have it all the same."""
-    flags = [_flag(name) for name in chosen.options if name not in PYTHON_ONLY]
-    takes = f"which takes {', '.join(flags)}" if flags else "which takes no options"
+    known = [name for name in chosen.options if name not in PYTHON_ONLY]
+    takes = f"which takes {', '.join(known)}" if known else "which takes no options"
     remedy = "leave it out"
     general = FORMATS[-1]
     if option in general.options and chosen is not general and path.is_file():
-        remedy += f", or read the file as any other {general.name} (--format {general.name})"
-    called = option if option in PYTHON_ONLY else f"{option} ({_flag(option)})"
-    return f"option {called} does not apply to the format {chosen.name}, {takes}: {remedy}"
-
-
-def _flag(option: str) -> str:
-    """Return how the command line calls an option of a reader."""
-    return "--" + option.replace("_", "-")
+        remedy += f", or read the file as any other {general.name} (format={general.name!r})"
+    return SettingsError(
+        f"{option} does not apply to the format {chosen.name}, {takes}: {remedy}",
+        *(name for name in (option, *known) if name not in PYTHON_ONLY),
+    )
 
 
 def _recognise(path: Path) -> Format:

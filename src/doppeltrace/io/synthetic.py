@@ -171,7 +171,7 @@ def _check_where(rows: Rows, places: Places) -> None:
                 ).fill_null(False),
                 name,
                 "is not where like= has this place: read the original traces with the same "
-                "options as for the release (--grid, --bounds, --places, --top-places …)",
+                "options as for the release (grid=…, bounds=…, places=…, top_places=…)",
             )
 
 

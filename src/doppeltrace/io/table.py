@@ -128,9 +128,9 @@ def read_table(
         if drop_invalid:
             frame = tally.drop(frame, fault.where, fault.reason)
         else:
-            hint = "; or leave such rows out with drop_invalid (--drop-invalid)"
+            hint = "; or leave such rows out with drop_invalid=True"
             refuse(rows.name, frame, fault, hint)
-    refuse_empty(rows.name, frame, "no row is valid: see the columns chosen (--columns)")
+    refuse_empty(rows.name, frame, "no row is valid: see the columns chosen (columns=…)")
     frame = order_events(frame, used, tally)
     frame, where = locate(frame, tally, given, cells, bounds)
     clock = finishing.make_clock(frame["user"], frame["local"])

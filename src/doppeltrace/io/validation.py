@@ -163,8 +163,8 @@ def nothing_left(tally: Tally) -> InputError:
         return InputError(f"{tally.source}: there are no rows: is this the right file?")
     worst = max(tally.dropped, key=lambda finding: finding.count)
     return InputError(
-        f"{tally.source}: no row can be used: {worst}: check the file, its format (--format) "
-        "and the bounds (--bounds, --city)"
+        f"{tally.source}: no row can be used: {worst}: check the file, its format (format=…) "
+        "and the bounds (bounds=…, city=…)"
     )
 
 
@@ -173,18 +173,18 @@ def check_usable(traces: Traces, source: str) -> None:
     if traces.n_users < 2:
         raise InputError(
             f"{source}: only one user ({traces.users[0]}) has events: traces of at least two "
-            "are needed; is the user column (--columns user=NAME) the right one?"
+            "are needed; is the user column (columns={'user': …}) the right one?"
         )
     visited = np.unique(traces.location)
     if len(visited) < 2:
         raise InputError(
             f"{source}: all events are at one single location "
             f"({traces.places.labels[visited[0]]}): use smaller places, such as a finer grid "
-            "(--grid), or check the coordinates"
+            "(grid=…), or check the coordinates"
         )
     if len(traces.transitions()[0]) == 0:
         minutes = traces.clock.instant_seconds / 60
         raise InputError(
             f"{source}: no transitions: no user has events in two consecutive instants of "
-            f"{minutes:g} minutes: use longer instants (--instant-minutes)"
+            f"{minutes:g} minutes: use longer instants (instant_minutes=…)"
         )

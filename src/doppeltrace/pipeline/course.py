@@ -63,6 +63,7 @@ class Course:
         identity = self._identity(train)
         given = protect_input(train, test, self.model, self.settings, self.monitor)
         self.settings.check_against(given.fitted)
+        self.model.check_against(given.fitted)
         self.estimate = announce(self.model, given.fitted, self.settings, self.monitor)
         with self._kept_while_unfinished(identity):
             return self._perform(given)

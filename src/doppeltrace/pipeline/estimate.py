@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from doppeltrace.engine.local import threads, use_threads
+from doppeltrace.errors import SettingsError
 from doppeltrace.pipeline.settings import RunSettings
 from doppeltrace.progress import Monitor, readable_time
 from doppeltrace.synthesizers import Synthesizer
@@ -28,12 +29,18 @@ EVENT_BYTES = 90  # of a trace that is made, tested, sorted, written and describ
 
 @dataclass(frozen=True)
 class Estimate:
-    """Seconds of each phase, and bytes at the peak."""
+    """Seconds of each phase, and bytes at the peak: the model's, and those of the traces made."""
 
     training: float
     synthesis: float
     test: float
-    memory: float
+    model_memory: float
+    traces_memory: float
+
+    @property
+    def memory(self) -> float:
+        """Bytes in all, with those of the program."""
+        return BASE_MEMORY + self.model_memory + self.traces_memory
 
     @property
     def seconds(self) -> float:
@@ -77,7 +84,8 @@ def estimate(
         training=cost.training * unit,
         synthesis=cost.synthesis * unit,
         test=cost.test * unit,
-        memory=BASE_MEMORY + cost.memory + EVENT_BYTES * drawn * length,
+        model_memory=cost.memory,
+        traces_memory=EVENT_BYTES * drawn * length,
     )
 
 
@@ -123,16 +131,31 @@ def _told(file: str, name: str) -> float | None:
 def announce(
     model: Synthesizer, traces: Traces, settings: RunSettings, monitor: Monitor
 ) -> Estimate | None:
-    """Say what a long run will take; the other models are quick and need no estimate."""
+    """Say what a long run will take; the other models are quick and need no estimate.
+
+    Raises
+    ------
+    SettingsError : it needs more memory than is free, and `settings.anyway` does not allow that.
+    """
     guess = estimate(model, traces, settings, probe())
     if guess is None:
         return None
-    if guess.memory > available_memory():
-        monitor.warn(
-            f"this run may need {guess.memory / 1e6:,.0f} MB of memory, and "
-            f"{available_memory() / 1e6:,.0f} MB are free: close other programs, or take fewer "
-            "places, factors or traces"
+    free = available_memory()
+    if guess.memory > free:
+        words = (
+            f"this run may need {guess.memory / 1e6:,.0f} MB of memory, and {free / 1e6:,.0f} MB "
+            f"are free: {_advice(guess)}"
         )
+        if not settings.anyway:
+            raise SettingsError(
+                f"{words}; to start it all the same, add anyway=True",
+                "traces_per_user",
+                "n_traces",
+                "top_places",
+                "factors",
+                "anyway",
+            )
+        monitor.warn(words)
     if guess.seconds >= LONG_SECONDS:
         megabytes = max(guess.memory / 1e6, peak_memory_mb())  # reading may have needed more
         monitor.say(
@@ -141,3 +164,12 @@ def announce(
             f"{readable_time(guess.test)}) and about {megabytes:,.0f} MB of memory"
         )
     return guess
+
+
+def _advice(guess: Estimate) -> str:
+    """Return what to change, by what takes the most memory."""
+    if guess.memory <= (_told("/proc/meminfo", "MemTotal:") or 0.0):
+        return "close other programs"
+    if guess.traces_memory > guess.model_memory:
+        return "make fewer traces (traces_per_user, n_traces)"
+    return "take fewer places (larger cells, or top_places) or lower factors"

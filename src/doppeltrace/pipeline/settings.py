@@ -49,6 +49,7 @@ class RunSettings:
     resume : go on where an earlier run to the same folder was stopped.
     checkpoint_seconds : how often, at most, what is done is kept on the disk while the run
         lasts; None keeps nothing.
+    anyway : start even if the memory that is free may not suffice.
     publication : the publisher's words on the public page.
     """
 
@@ -71,6 +72,7 @@ class RunSettings:
     keep_model: Path | None = None
     resume: bool = False
     checkpoint_seconds: float | None = 30.0
+    anyway: bool = False
     publication: Publication = field(default_factory=Publication)
 
     def check(self, model: Synthesizer) -> None:

@@ -47,6 +47,7 @@ def synthesize(
     keep_model: str | Path | None = None,
     resume: bool = False,
     checkpoint_seconds: float | None = 30.0,
+    anyway: bool = False,
     publication: Publication | Mapping[str, str | None] | None = None,
     source: Source | str | Path | None = None,
     monitor: Monitor | None = None,
@@ -83,6 +84,7 @@ def synthesize(
     keep_model : file for the trained model, which is as secret as the input.
     resume : go on where the same run to the same folder was stopped.
     checkpoint_seconds : how often what is done is kept in `OUT.unfinished`; None keeps nothing.
+    anyway : start even if the memory that is free may not suffice.
     publication : title, description, licence, citation and contact for the public page.
     source : where the data come from, for the manifest; a path is kept with its SHA-256.
     monitor : hears of every step; by default nothing is shown.
@@ -119,6 +121,7 @@ def synthesize(
         keep_model=None if keep_model is None else Path(keep_model),
         resume=resume,
         checkpoint_seconds=checkpoint_seconds,
+        anyway=anyway,
         publication=_publication(publication),
     )
     settings.check(chosen)

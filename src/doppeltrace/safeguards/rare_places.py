@@ -119,7 +119,8 @@ def suppress(
     if len(kept) < MIN_PLACES:
         raise InputError(
             f"only {len(kept)} of {len(users):,} places have at least {min_users} training users "
-            "(min_users): take larger cells (--grid, --h3) or read more users"
+            "(min_users): take larger cells (grid=…, h3=…) or read more users",
+            "min_users",
         )
     places, place_of = keep_places(train.places, kept)
     places = _with_own_bounds(places, train.places)

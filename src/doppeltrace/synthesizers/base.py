@@ -171,6 +171,7 @@ class Synthesizer(FittedModel, ABC):
         )
         if train.n_events == 0:
             raise InputError("there are no events to learn from")
+        self.check_against(train)
         self._checkpoint = None if checkpoint is None else Path(checkpoint)
         self._checkpoint_seconds = checkpoint_seconds
         self._forget()  # an interrupted fit leaves no model, not a half-trained one
@@ -264,6 +265,9 @@ class Synthesizer(FittedModel, ABC):
         InputError : it was made by another model, or with other settings or another seed.
         """
         raise SettingsError(f"{type(self).__name__} keeps no checkpoints")
+
+    def check_against(self, traces: Traces) -> None:  # noqa: B027
+        """Raise `SettingsError` if these settings cannot work with these traces."""
 
     # ---- what a model implements ------------------------------------------------------------
 

@@ -94,12 +94,16 @@ class FactorizedSynthesizer(ChainSynthesizer):
         self._known()
         return self._chain
 
-    def _fit(self, traces: Traces, callback: Callback) -> None:
+    def check_against(self, traces: Traces) -> None:
+        """Raise `SettingsError` if there are fewer places than factors."""
         require(
             self.factors <= len(traces.places),
-            f"factors = {self.factors} exceeds the {len(traces.places)} locations: "
-            "lower the number of factors",
+            f"factors={self.factors} exceeds the number of places ({len(traces.places)}): lower "
+            "factors",
+            "factors",
         )
+
+    def _fit(self, traces: Traces, callback: Callback) -> None:
         data = "" if self._checkpoint is None else fingerprint(traces)
         parts = self._begin(traces)
         self.history = []
