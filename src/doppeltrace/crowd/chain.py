@@ -60,7 +60,8 @@ class Chain:
     @property
     def n_places(self) -> int:
         """Return X."""
-        return self.site.shape[1]
+        result: int = self.site.shape[1]
+        return result
 
     @property
     def n_kinds(self) -> int:
@@ -74,11 +75,15 @@ class Chain:
 
     def at(self, t: int) -> Floats:
         """Return (X, K) the weight of being at a place at instant t."""
-        return self.site[t][:, None] * self.type_site[self.part[t]][self.type_group]
+        result: NDArray[np.float32] = (
+            self.site[t][:, None] * self.type_site[self.part[t]][self.type_group]
+        )
+        return result
 
     def alpha_of_kinds(self, t: int) -> Floats:
         """Return (2, 2, K) α_t of each kind."""
-        return self.alpha[t][:, :, self.mobility]
+        result: NDArray[np.float32] = self.alpha[t][:, :, self.mobility]
+        return result
 
     def look_back(self, ahead: Floats) -> tuple[Floats, Floats]:
         """Return (H, X, K) Σ_b R(x, b) ahead[h, b], and the (H, G, K) sums of `ahead` by group."""
@@ -167,4 +172,5 @@ def _mix(factor: Floats, values: Floats) -> Floats:
     out = factor[0] * values[0]
     for h in range(1, len(values)):
         out += factor[h] * values[h]
-    return out
+    result: NDArray[np.float32] = out
+    return result

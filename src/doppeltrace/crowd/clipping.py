@@ -108,4 +108,5 @@ def _histogram(value: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
     if weight.sum() <= 0:
         weight = np.zeros_like(value)
         weight[-1] = 1.0
-    return weight / weight.sum()
+    result: NDArray[np.float64] = weight / weight.sum()
+    return result

@@ -10,6 +10,7 @@ then fitted to a population shifted the other way. It is post-processing of nois
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,8 @@ from doppeltrace.crowd.statistics import Noisy, radius_scale
 
 Wide = NDArray[np.float64]
 
-POOL = 8_000
-"""Groups of candidates in the pool."""
+POOL = (1_000, 8_000)
+"""Groups of candidates in the pool, at least and at most; between them one per user."""
 ROUNDS = 30
 LIMIT = 4.0
 """Largest log factor."""
@@ -38,19 +39,21 @@ def fit_days(
     public: PublicInputs,
     factors: DayFactors,
     *,
+    n_groups: int,
     candidates: int,
     key: NDArray[np.uint64],
 ) -> tuple[DayFactors, Wide]:
     """Return the factors, and what picking does to the population.
 
     factors : where to start.
+    n_groups : groups of candidates in the pool.
 
     Returns
     -------
     factors, and (T, X) the population after picking relative to that before.
     """
     traces, cells, dwells = sampler.pool(
-        POOL, presence, public.points, radius_scale(public), candidates=candidates, key=key
+        n_groups, presence, public.points, radius_scale(public), candidates=candidates, key=key
     )
     at = cells.astype(np.int64) + np.array(OFFSETS[:-1])
     wanted, stays = _targets(tables, at, dwells)
@@ -72,7 +75,7 @@ def _distortion(traces: NDArray[np.int32], pick: Wide, public: PublicInputs) -> 
     rows, picked = traces.reshape(-1, n), pick.ravel() * len(pick)
     even = np.full(len(picked), len(pick) / len(picked))
     after, before = (
-        np.stack([np.bincount(rows[:, t], weight, n_places) for t in range(n)]) + _FEW
+        np.stack([_histogram(rows[:, t, None], weight, n_places) for t in range(n)]) + _FEW
         for weight in (picked, even)
     )
     ratio = np.empty((n, n_places))
@@ -110,12 +113,13 @@ def _pick(factors: DayFactors, at: NDArray[np.int64], dwells: NDArray[np.float32
     """Return (n, C) the probability that a candidate is picked, over all groups; sum 1."""
     score = factors.cells[at].sum(axis=2) + dwells @ factors.dwells.astype(np.float32)
     weight = np.exp(score - score.max(axis=1, keepdims=True))
-    return weight / weight.sum(axis=1, keepdims=True) / len(weight)
+    result: NDArray[np.float64] = weight / weight.sum(axis=1, keepdims=True) / len(weight)
+    return result
 
 
-def _histogram(cell: NDArray[np.int64], weight: Wide, size: int) -> Wide:
+def _histogram(cell: NDArray[Any], weight: Wide, size: int) -> Wide:
     spread = np.broadcast_to(weight[..., None], cell.shape)
-    return np.bincount(cell.ravel(), spread.ravel(), minlength=size)
+    return np.bincount(cell.ravel(), spread.ravel(), minlength=size).astype(np.float64)
 
 
 def _nudge(factor: Wide, wanted: Wide, seen: Wide, step: float) -> None:

@@ -151,14 +151,16 @@ class Moves:
         g = self.graph
         into = np.bincount(g.group, self.into, minlength=g.n_groups)
         far = self.out * (self.between * into).sum(axis=1)[g.group]
-        return np.bincount(g.origin, self.near, minlength=g.n_places) + far
+        result: NDArray[np.float64] = np.bincount(g.origin, self.near, minlength=g.n_places) + far
+        return result
 
     def arriving(self) -> Floats:
         """Return (X,) moves into each place."""
         g = self.graph
         out = np.bincount(g.group, self.out, minlength=g.n_groups)
         far = self.into * (self.between * out[:, None]).sum(axis=0)[g.group]
-        return np.bincount(g.place, self.near, minlength=g.n_places) + far
+        result: NDArray[np.float64] = np.bincount(g.place, self.near, minlength=g.n_places) + far
+        return result
 
     def between_parents(self) -> Floats:
         """Return (64, 64) moves between the groups that are counted."""
@@ -168,7 +170,8 @@ class Moves:
         near = np.bincount(of[g.origin] * top + of[g.place], self.near, minlength=top**2)
         pair = (g.parent[:, None] * top + g.parent).ravel()
         far = np.bincount(pair, self.by_group().ravel(), minlength=top**2)
-        return (near + far).reshape(top, top)
+        total: Floats = (near + far).astype(np.float64)
+        return total.reshape(top, top)
 
     def times_parents(self, factor: Floats) -> Moves:
         """Multiply by a (64, 64) factor of groups."""

@@ -68,7 +68,8 @@ def _gravity(lengths: Noisy, share: Floats, graph: MoveGraph, public: PublicInpu
 
 def _bins(step: Floats, public: PublicInputs) -> NDArray[np.int64]:
     km = np.sqrt((step**2).sum(axis=-1))
-    return np.searchsorted(public.length_edges, km, side="right")
+    result: NDArray[np.int64] = np.searchsorted(public.length_edges, km, side="right")
+    return result
 
 
 def _not_near(near: Floats, share: Floats, graph: MoveGraph) -> Floats:
@@ -80,7 +81,8 @@ def _not_near(near: Floats, share: Floats, graph: MoveGraph) -> Floats:
     rest = np.clip(1 - inside / np.maximum(of_group[:, None] * of_group, 1e-300), 0, 1)
     rest[rest < 1e-9] = 0.0
     np.fill_diagonal(rest, 0.0)
-    return rest
+    result: NDArray[np.float64] = rest
+    return result
 
 
 def _scaled(moves: Moves, total: float) -> Moves:

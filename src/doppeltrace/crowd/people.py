@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from doppeltrace import streams
 from doppeltrace.crowd.chain import Chain
-from doppeltrace.crowd.days import fit_days
+from doppeltrace.crowd.days import POOL, fit_days
 from doppeltrace.crowd.graph import MoveGraph
 from doppeltrace.crowd.measure import NoisyStatistics
 from doppeltrace.crowd.moves import population_moves
@@ -92,6 +92,7 @@ def _fit_days(
             presence,
             public,
             factors,
+            n_groups=int(np.clip(noisy.first.users, *POOL)),
             candidates=candidates,
             key=streams.key(seed, "crowd candidates", turn),
         )
@@ -140,7 +141,8 @@ def _turns(noisy: NoisyStatistics) -> Wide:
     positive = np.maximum(value, 0.0)
     if positive.sum() <= max(10 * sigma, 1.0):
         return even
-    return 0.98 * positive / positive.sum() + 0.02 * even
+    result: NDArray[np.float64] = 0.98 * positive / positive.sum() + 0.02 * even
+    return result
 
 
 def _presence(visits: Wide, noisy: NoisyStatistics, public: PublicInputs) -> Presence:

@@ -45,7 +45,8 @@ def population(
         for (value, variance), label, power in zip(maps, labels, _REPEATED, strict=True):
             sampling = repeats**power * spectrum
             model *= _factor(value, variance, add_columns(model, label), sampling)[:, label]
-    return np.maximum(model, 1e-9 * model.mean())
+    result: NDArray[np.float64] = np.maximum(model, 1e-9 * model.mean())
+    return result
 
 
 def _factor(value: Floats, variance: Floats, predicted: Floats, sampling: Floats) -> Floats:
@@ -63,7 +64,10 @@ def _factor(value: Floats, variance: Floats, predicted: Floats, sampling: Floats
     for low, high in zip(edges, edges[1:], strict=False):
         band = slice(low, high)
         residual[band] = shrink_residuals(residual[band], size[band], noise[band])
-    return np.maximum(m + idct(residual, axis=0, norm="ortho"), FLOOR * m) / m
+    result: NDArray[np.float64] = (
+        np.maximum(m + idct(residual, axis=0, norm="ortho"), FLOOR * m) / m
+    )
+    return result
 
 
 def _spectrum(n_slots: int, stay: float) -> Floats:

@@ -84,7 +84,8 @@ def _moving(model: Floats, weight: Floats, stays: Noisy) -> Floats:
     for _ in range(20):
         together = (weight / (1 + np.exp(-odds))).sum(axis=1)
         odds += (np.log(share / (1 - share)) - np.log(together / (1 - together)))[:, None]
-    return np.clip(1 / (1 + np.exp(-odds)), 0.002, 0.998)
+    result: NDArray[np.float64] = np.clip(1 / (1 + np.exp(-odds)), 0.002, 0.998)
+    return result
 
 
 def _with_margins(table: Floats, before: float, now: float) -> Floats:
@@ -94,4 +95,5 @@ def _with_margins(table: Floats, before: float, now: float) -> Floats:
     for _ in range(25):
         found = found * (rows / found.sum(axis=1))[:, None]
         found = found * (columns / found.sum(axis=0))
-    return found
+    result: NDArray[np.float64] = found
+    return result

@@ -173,7 +173,8 @@ def _set_site(chain: Chain, targets: Targets, t: int, present: Floats) -> Floats
     ratio = targets.population[t] / np.maximum(together, 1e-12)
     factor = (np.clip(ratio, 0.2, 5.0) ** DAMPING).astype(np.float32)
     chain.site[t] *= factor
-    return factor
+    result: NDArray[np.float32] = factor
+    return result
 
 
 def _set_alpha(
@@ -247,7 +248,7 @@ def _correct_moves(chain: Chain, targets: Targets, sums: _Sums) -> None:
         ratio = np.clip(target / np.maximum(seen / total, 1e-14), 1 / 3, 3)
         return (ratio**_MOVE_DAMPING).astype(np.float32)
 
-    chain.near *= toward(wanted.near, sums.near)
+    chain.near *= toward(wanted.near, sums.near.astype(np.float64))
     chain.between *= toward(wanted.by_group(), sums.far)
     if chain.n_headings > 1 and sums.turns.sum() > 0:
         ratio = targets.turns / np.maximum(sums.turns / sums.turns.sum(), 1e-6)

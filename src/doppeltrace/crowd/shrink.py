@@ -34,7 +34,8 @@ def shrink_residuals(residual: Floats, predicted: Floats, noise: Floats) -> Floa
     a, b = _two_nonnegative(basis * weight.reshape(-1, 1), (excess * weight).ravel())
     certainty = (weight * excess).sum() / np.sqrt((2 * (weight * noise) ** 2).sum())
     v = (a * m**2 + b * m * mean) * np.clip(1 - CAUTION / max(certainty, _TINY), 0, 1)
-    return v / np.maximum(v + noise, 1e-300) * residual
+    result: NDArray[np.float64] = v / np.maximum(v + noise, 1e-300) * residual
+    return result
 
 
 def shrink(noisy: Floats, predicted: Floats, sigma: float, sampling: float = 0.0) -> Floats:

@@ -271,4 +271,5 @@ def _summed(count, n_users: int, size: int) -> Integers:  # type: ignore[no-unty
     parts = np.zeros((n_blocks, size), dtype=np.int64)
     cut = [n_users * i // n_blocks for i in range(n_blocks + 1)]
     run(lambda i: count(parts[i], cut[i], cut[i + 1]), n_blocks)
-    return parts.sum(axis=0)
+    result: NDArray[np.int64] = parts.sum(axis=0)
+    return result

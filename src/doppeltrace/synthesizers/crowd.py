@@ -97,6 +97,13 @@ class Crowd(PrivateSynthesizer):
         noisy = self.statistics_
         return caution(noisy.first.users, self.epsilon, self.delta, self.places)
 
+    def for_warm_up(self) -> Crowd:
+        """Return a cheap copy without noise, which spends no budget."""
+        return Crowd(
+            epsilon=None, types=1, style=self.style, min_users=1, candidates=2, seed=0,
+            threads=self.threads,
+        )  # fmt: skip
+
     @property
     def _leaves_gaps(self) -> bool:
         return self.statistics_.first.style == "dense" if self.gaps is None else self.gaps

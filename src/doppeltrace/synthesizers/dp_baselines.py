@@ -199,11 +199,13 @@ def _cumulative(counts: Floats) -> Floats:
     weight = np.maximum(counts, 0.0)
     weight[weight.sum(axis=1) <= 0] = 1.0
     total = np.cumsum(weight, axis=1)
-    return total / total[:, -1:]
+    result: NDArray[np.float64] = total / total[:, -1:]
+    return result
 
 
 def _draw(rows: Floats, row: NDArray[Any], draws: Floats) -> NDArray[np.int64]:
     """Return a column of each chosen row, in proportion to its weight."""
     flat = (rows + np.arange(len(rows))[:, None]).ravel()
     at = np.searchsorted(flat, row + draws, side="right") - row * rows.shape[1]
-    return np.clip(at, 0, rows.shape[1] - 1)
+    result: NDArray[np.int64] = np.clip(at, 0, rows.shape[1] - 1)
+    return result
