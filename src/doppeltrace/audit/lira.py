@@ -180,14 +180,6 @@ def _spread(squares: NDArray[np.float64], freedom: int) -> NDArray[np.float64]:
     return np.sqrt(np.maximum(squares, 0.0) / max(freedom, 1)) + MIN_SPREAD
 
 
-def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the ranks from 1 on along the first axis, ties sharing their mean."""
-    from scipy.stats import rankdata  # slow to import, and needed by audits only
-
-    ranks: NDArray[np.float64] = rankdata(values, axis=0)
-    return ranks
-
-
 def auc(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> float:
     """Return the probability that one of the first exceeds one of the second, ties half."""
     if len(inside) == 0 or len(outside) == 0:
