@@ -5,7 +5,7 @@ VENV   ?= .venv
 PIP    := $(VENV)/bin/python -m pip --disable-pip-version-check -q
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint pictures clean distclean
+.PHONY: help demo test lint docs pictures clean distclean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -22,11 +22,14 @@ lint: $(VENV)/.ready-dev ## check style and types
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
+docs: $(VENV)/.ready-docs ## build the documentation site into site/, with every link checked
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict -q
+
 pictures: $(VENV)/.ready-dev ## make the pictures of docs/tutorial.md again
 	$(VENV)/bin/python experiments/pictures.py
 
 clean: ## remove caches and the demo's output
-	rm -rf demo-out .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf demo-out site .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name $(VENV) -prune -o -name __pycache__ -prune -exec rm -rf {} +
 
 distclean: clean ## remove the virtual environment, too
@@ -38,6 +41,10 @@ $(VENV)/bin/python:
 $(VENV)/.ready: pyproject.toml | $(VENV)/bin/python
 	$(PIP) install --no-compile -e .
 	@touch $@
+
+$(VENV)/.ready-docs: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install --no-compile -e '.[docs]'
+	@touch $@ $(VENV)/.ready
 
 # The developer's tools bring the package along, so one install serves both.
 $(VENV)/.ready-dev: pyproject.toml | $(VENV)/bin/python

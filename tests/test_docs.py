@@ -1,22 +1,26 @@
 """The documents name things that exist."""
 
+import doctest
 import importlib
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import doppeltrace as dt
-from doppeltrace.cli.program import app
+from doppeltrace.cli.program import COMMANDS, app, load
 
 ROOT = Path(__file__).resolve().parents[1]
-MODULES = (
-    "accounting|attacks|chain|deniability|evaluation|factorize|plots|synthesizers|tensors|traces"
+MODULES = "|".join(
+    sorted(path.stem for path in Path(dt.__file__).parent.iterdir() if path.stem[0] != "_")
 )
 NAMES = sorted(
-    set(re.findall(rf"`((?:{MODULES}|utility)\.[\w.]+)`", (ROOT / "docs/paper.md").read_text()))
+    set(re.findall(rf"`((?:{MODULES})\.[\w.]+)`", (ROOT / "docs/paper.md").read_text()))
 )
 
 
@@ -101,3 +105,76 @@ def test_pictures_of_the_tutorial():
     kept = {path.name: path.stat().st_size for path in (ROOT / "docs/pictures").iterdir()}
     assert named == set(kept)
     assert max(kept.values()) < 200 * 1024
+
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def typed_commands():
+    """Yield page, command and options of every command line in the documents."""
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+        blocks = re.findall(r"```sh\n(.*?)```", text, flags=re.DOTALL)
+        lines = [line for block in blocks for line in block.splitlines()]
+        lines += re.findall(r"^    (doppeltrace .*)$", text, flags=re.MULTILINE)
+        lines += re.findall(r"`(doppeltrace [a-z]+ [^`]*)`", text)
+        for line in lines:
+            program, *words = shlex.split(line, comments=True)
+            if program == "doppeltrace" and words and words[0] in COMMANDS:
+                yield page.name, words[0], [w for w in words[1:] if w.startswith("--")]
+
+
+def test_documents_name_only_options_that_exist():
+    known = {}
+    for name in COMMANDS:
+        found = load(name).params
+        known[name] = {"--help", *(word for p in found for word in (*p.opts, *p.secondary_opts))}
+    typed = list(typed_commands())
+    assert len(typed) > 20
+    wrong = [
+        (page, name, option)
+        for page, name, options in typed
+        for option in options
+        if option not in known[name]
+    ]
+    assert not wrong
+
+
+def test_the_page_of_commands_has_them_all():
+    text = (ROOT / "docs/commands.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE) == list(COMMANDS)
+
+
+def test_the_how_to_for_python_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    city = dt.simulate_city(users=100, places=16, seed=7)
+    dt.to_pandas(city.traces).drop(columns="tid").to_csv("checkins.csv", index=False)
+    for example in examples(ROOT / "docs/howto/python.md"):
+        quick = example.replace("Doppel(", "Doppel(iterations=5, ")
+        exec(compile(quick, "python.md", "exec"), {})
+    assert (tmp_path / "run/public/traces.csv").exists()
+
+
+@pytest.mark.parametrize(
+    "module", ["cities", "traces", "guarantee", "io.dataset", "pipeline.synthesis"]
+)
+def test_examples_in_docstrings(module):
+    found = doctest.testmod(importlib.import_module(f"doppeltrace.{module}"))
+    assert found.attempted > 0 and found.failed == 0
+
+
+def test_the_site_builds_without_a_network(tmp_path):
+    """Wrong links stop the build; nothing is fetched from elsewhere when a page is read."""
+    pytest.importorskip("mkdocs")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-q", "-d", str(tmp_path)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    pages = list(tmp_path.rglob("*.html"))
+    assert len(pages) > 15
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        fetched = re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=[\"']?https?://", text)
+        assert not fetched, page
+    reference = (tmp_path / "api/index.html").read_text(encoding="utf-8")
+    assert "number of factors" in reference and "----------" not in reference

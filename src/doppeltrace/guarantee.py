@@ -76,6 +76,14 @@ class Guarantee:
         vacuous : every user gives every trace the same likelihood.
         by_construction : at least k users are the same to the model: η is 0, the promise holds
             for any number of traces and for the model, and the test only confirms it.
+
+        Examples
+        --------
+        >>> from doppeltrace.guarantee import Guarantee
+        >>> Guarantee.deniability(10, 1.0).title
+        '(10, 1)-plausible deniability'
+        >>> bool(Guarantee.deniability(10, 1.0, vacuous=True))
+        False
         """
         _check_deniability(k, eta)
         require(verifiers is None or verifiers >= 1, "verifiers must be at least 1")

@@ -169,6 +169,12 @@ class Clock:
         `daily=True` repeats every day (slots are cyclic); `daily=False` covers `days` days
         from `start_day` on, each with slots of its own, and needs the whole day when
         days > 1.
+
+        Examples
+        --------
+        >>> import doppeltrace as dt
+        >>> dt.Clock.regular(instant_minutes=20, instants_per_slot=3, first_hour=9, last_hour=12)
+        Clock(9 instants of 20 minutes in 3 slots from 09:00, repeating)
         """
         seconds = instant_minutes * 60
         if instant_minutes <= 0 or DAY_SECONDS % seconds:

@@ -83,6 +83,16 @@ def simulate_city(
     days : 1 (dense) or 14 (check-ins) by default; the first is a Monday.
     missing : expected share of missing events, 0.1 (dense) or 0.85 (check-ins, of the waking
         hours) by default; it differs between users.
+
+    Examples
+    --------
+    >>> import doppeltrace as dt
+    >>> city = dt.simulate_city(users=100, places=25, seed=1)
+    >>> city.traces.n_users, len(city.traces.places)
+    (100, 25)
+    >>> train, test = city.split()
+    >>> train.n_users, test.n_users
+    (50, 50)
     """
     require(users >= 1, "users must be at least 1")
     require(places >= 2, "places must be at least 2")

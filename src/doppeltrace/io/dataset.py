@@ -34,6 +34,15 @@ class Dataset:
         ----------
         seed : of the draw, or None to draw one from the operating system. Who knows it and the
             list of users knows who was in training.
+
+        Examples
+        --------
+        >>> import doppeltrace as dt
+        >>> city = dt.simulate_city(users=50, places=9, seed=1)
+        >>> table = dt.to_pandas(city.traces)
+        >>> data = dt.read_table(table, timezone=None, instant_minutes=20).split(0.2, seed=1)
+        >>> data.train.n_users, data.test.n_users
+        (40, 10)
         """
         if self.test is not None:
             raise InputError(

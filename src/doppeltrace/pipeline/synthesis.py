@@ -97,6 +97,14 @@ def synthesize(
     ------
     SettingsError, InputError, OutputError : one line that says what to change; nothing is written.
     ReleaseBlockedError : the traces would give places of few people away.
+
+    Examples
+    --------
+    >>> import doppeltrace as dt
+    >>> city = dt.simulate_city(users=60, places=9, seed=1)
+    >>> run = dt.synthesize(city.traces, dt.Uniform(), traces_per_user=2, k=5)
+    >>> len(run.traces), run.guarantee.title
+    (120, '(5, 1)-plausible deniability')
     """
     out = None if out is None else Path(out)
     checkpoint = None if out is None or checkpoint_seconds is None else RunCheckpoint(out)
