@@ -14,7 +14,7 @@ from doppeltrace.engine.kernel import kernel
 _WARM_UP = 12  # rounds that mix the words of a fresh state, as in NumPy's seeding
 
 
-@kernel(inline="always")
+@kernel
 def next_uint64(state):
     """Return the next 64 random bits; `state` (4,) uint64 is three words and a counter."""
     out = state[0] + state[1] + state[3]
@@ -44,13 +44,13 @@ def seed_stream(key, user, state):
         next_uint64(state)
 
 
-@kernel(inline="always")
+@kernel
 def uniform(state):
     """Return a float64 uniform on [0, 1) with 53 random bits."""
     return (next_uint64(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@kernel(inline="always")
+@kernel
 def below(state, bound):
     """Return an integer uniform on 0 … bound − 1.
 

@@ -66,7 +66,7 @@ def test_gather_sums_products_of_rows(z, elements):
     moment = np.zeros(a.shape[1], np.float32)
     blocks = np.empty((2 * kernels._BLOCK, a.shape[1]), np.float32)
     ends = np.array([2 + elements])
-    squares = kernels._gather(
+    squares = kernels.gather(
         tensor.row, tensor.column, tensor.count, 2, ends, a, b, sums.quads(a),
         blocks, gram, moment,
     )  # fmt: skip
@@ -117,7 +117,7 @@ def test_grams_of_consecutive_stretches_of_any_length():
     a, b = sums.padded(left), sums.padded(right)
     blocks = np.full((2 * kernels._BLOCK, a.shape[1]), np.nan, np.float32)
     grams = np.ones((len(lengths), sums.gram_size(a)), np.float32)
-    kernels._add_grams(
+    kernels.add_grams(
         a, rows.astype(np.uint16), b, columns.astype(np.uint16), first, ends, sums.quads(a),
         blocks, grams,
     )  # fmt: skip
@@ -133,7 +133,7 @@ def test_elements_are_sorted_by_target_then_by_user(index, word):
     source = np.array([9, 5, 6, 7, 8, 3, 2], index)
     target = np.array([0, 2, 0, 2, 3, 2, 0], index)
     packed = np.zeros(8, word)
-    ends = kernels._sort_by_target(1, 4, offsets, source, target, 4, packed)
+    ends = kernels.sort_by_target(1, 4, offsets, source, target, 4, packed)
     np.testing.assert_array_equal(ends, [2, 2, 5, 6])
     pairs = [divmod(int(value), 2 ** (8 * source.itemsize)) for value in packed[:6]]
     assert pairs == [(0, 6), (2, 2), (0, 5), (0, 7), (2, 3), (2, 8)]
@@ -144,9 +144,9 @@ def test_elements_are_sorted_by_target_then_by_user(index, word):
 def test_next_counted_finds_every_count_but_zero(places, dtype):
     count = np.zeros(129, dtype)
     count[places] = 1
-    found = [kernels._next_counted(count, 0)]
+    found = [kernels.next_counted(count, 0)]
     while found[-1] < len(count):
-        found.append(kernels._next_counted(count, found[-1] + 1))
+        found.append(kernels.next_counted(count, found[-1] + 1))
     assert found == [*places, len(count)]
 
 

@@ -13,8 +13,14 @@ def _plain_sum(first, last, pair, list_start, list_user, list_log, log_floor, us
     for t in range(first, last):
         term = log_floor
         if pair[t] >= 0:
-            begin, end = list_start[pair[t]], list_start[pair[t] + 1]
-            at = begin + np.searchsorted(list_user[begin:end], user)
+            at, end = list_start[pair[t]], list_start[pair[t] + 1]
+            high = end
+            while at < high:  # the first at or after this user
+                middle = (at + high) // 2
+                if list_user[middle] < user:
+                    at = middle + 1
+                else:
+                    high = middle
             if at < end and list_user[at] == user:
                 term = list_log[at]
         total += term

@@ -36,6 +36,8 @@ from doppeltrace.engine.kernel import kernel
 # sums themselves.
 
 
+_INLINED = {"forceinline": True}  # by LLVM: Numba's own inlining is compiled again in every caller
+
 _FIRST = np.int64(0)
 """The only row of B_sum: of the type of all other rows, so that helpers are compiled once."""
 
@@ -160,7 +162,7 @@ def _step_stay(A, user, D, slot, B, own, stay_multiplier, lift_B, start, neighbo
     return stay
 
 
-@kernel(inline="always")
+@kernel(forceinline=True)
 def _affinity(chain, user, slot, place, scratch):
     """Return Σ_k w_k b_xk, which is π up to a factor."""
     if len(scratch) > 0:
@@ -168,7 +170,7 @@ def _affinity(chain, user, slot, place, scratch):
     return _weighted(chain.A, user, chain.D, slot, chain.B, place)
 
 
-@kernel(inline="always")
+@kernel(forceinline=True)
 def _inverse_row_sum(chain, user, slot, place, scratch):
     """Return 1 / S(place)."""
     if len(scratch) > 0:
@@ -180,7 +182,7 @@ def _inverse_row_sum(chain, user, slot, place, scratch):
     return 1.0 / row_sum
 
 
-@kernel(inline="always")
+@kernel(forceinline=True)
 def _inverse_norm(chain, user, slot, scratch):
     """Return 1 / Σ_x Σ_k w_k b_xk, the factor that makes affinities a distribution."""
     if len(scratch) > 0:
@@ -237,7 +239,7 @@ def _draw_first(chain, user, slot, scratch, state):
     return draw_first
 
 
-@overload(_protocol.draw_next, inline="always")
+@overload(_protocol.draw_next, jit_options=_INLINED)
 def _draw_next(chain, user, slot, here, scratch, state):
     if not is_chain(chain, BaseChain):
         return None
@@ -269,7 +271,7 @@ def _draw_next(chain, user, slot, here, scratch, state):
     return draw_next
 
 
-@overload(_protocol.first_probability, inline="always")
+@overload(_protocol.first_probability, jit_options=_INLINED)
 def _first_probability(chain, user, slot, place, scratch):
     if not is_chain(chain, BaseChain):
         return None
@@ -281,7 +283,7 @@ def _first_probability(chain, user, slot, place, scratch):
     return first_probability
 
 
-@overload(_protocol.move_probability, inline="always")
+@overload(_protocol.move_probability, jit_options=_INLINED)
 def _move_probability(chain, user, slot, here, there, scratch):
     if not is_chain(chain, BaseChain):
         return None
@@ -319,7 +321,7 @@ def _log_of_stay(chain, user, slot, here, scratch):
     return log_probability(chain.jump * target + (1.0 - chain.jump) * step)
 
 
-@overload(_protocol.log_stay, inline="always")
+@overload(_protocol.log_stay, jit_options=_INLINED)
 def _log_stay(chain, user, slot, here, scratch):
     if not is_chain(chain, BaseChain):
         return None
@@ -335,7 +337,7 @@ def _log_stay(chain, user, slot, here, scratch):
     return log_stay
 
 
-@overload(_protocol.known_log_stay, inline="always")
+@overload(_protocol.known_log_stay, jit_options=_INLINED)
 def _known_log_stay(chain, slot, here, scratch):
     if not is_chain(chain, BaseChain):
         return None
@@ -375,7 +377,7 @@ def _tabulate(chain, user, member, scratch, tables):
     return tabulate
 
 
-@overload(_protocol.begin_products, jit_options={"forceinline": True})
+@overload(_protocol.begin_products, jit_options=_INLINED)
 def _begin_products(chain, slot, place, tables, products):
     if not is_chain(chain, BaseChain):
         return None
@@ -398,7 +400,7 @@ def _multiply(tables, n_slots, slot, here, there, lift, jump, products):
         products[m] *= tables[slot, there, m] * (jump * tables[2 * n_slots, slot, m] + step)
 
 
-@overload(_protocol.multiply_by_move, jit_options={"forceinline": True})
+@overload(_protocol.multiply_by_move, jit_options=_INLINED)
 def _multiply_by_move(chain, slot, here, there, tables, products):
     if not is_chain(chain, BaseChain):
         return None

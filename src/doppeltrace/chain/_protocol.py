@@ -96,14 +96,8 @@ def multiply_by_move(chain, slot, here, there, tables, products):
 
 
 def only_bounds(chain):
-    """Tell whether products can only rule a user out, since they may be too large."""
-    raise TypeError
-
-
-@overload(only_bounds)
-def _only_bounds(chain):
-    answer = chain.instance_class in ONLY_BOUNDS
-    return lambda chain: answer
+    """Tell, at compile time, whether products of a Numba type can only rule a user out."""
+    return chain.instance_class in ONLY_BOUNDS
 
 
 def multiply_by_stay(chain, slot, here, tables, products):
@@ -122,25 +116,21 @@ def tabulate_stays(chain, here, member, scratch, tables):
 
 @overload(multiply_by_stay)
 def _no_stay(chain, slot, here, tables, products):
-    if chain.instance_class in ONLY_BOUNDS:
-        return None
-    return lambda chain, slot, here, tables, products: None
+    return None if only_bounds(chain) else lambda chain, slot, here, tables, products: None
 
 
 @overload(tabulate_stays)
 def _no_stays(chain, here, member, scratch, tables):
-    if chain.instance_class in ONLY_BOUNDS:
-        return None
-    return lambda chain, here, member, scratch, tables: None
+    return None if only_bounds(chain) else lambda chain, here, member, scratch, tables: None
 
 
-@kernel(inline="always")
+@kernel
 def log_probability(probability):
     """Return ln p ≤ 0: rounding may lift a probability above one, and must not lift a bin."""
     return math.log(min(probability, 1.0))
 
 
-@kernel(inline="always")
+@kernel
 def accepts(forward, backward, state):
     """Accept a proposal with probability min(1, backward / forward), eq. (bmQ_ni).
 

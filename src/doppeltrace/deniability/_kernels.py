@@ -12,6 +12,7 @@ that is left where the products were bounds only, is added up once more in the o
 import math
 
 import numpy as np
+from numba.extending import overload
 
 from doppeltrace.chain._protocol import (
     FEW,
@@ -114,11 +115,27 @@ def _multiply_out(chain, traces, y, slots, least, tables, first, last, at, produ
         t = at[k]
         slot, before, here = np.int64(slots[t]), np.int64(traces[y, t - 1]), np.int64(traces[y, t])
         multiply_by_move(chain, slot, before, here, tables, products)
-    if only_bounds(chain) and _one_exceeds(products, least):
+    if _one_exceeds(products, least):
+        _multiply_stays(chain, traces, y, slots, tables, products)
+
+
+def _multiply_stays(chain, traces, y, slots, tables, products):
+    """Multiply the stays that are known, where products are bounds only."""
+    raise TypeError
+
+
+@overload(_multiply_stays, jit_options={"forceinline": True})
+def _multiply_stays_of(chain, traces, y, slots, tables, products):
+    if not only_bounds(chain):
+        return lambda chain, traces, y, slots, tables, products: None
+
+    def multiply_stays(chain, traces, y, slots, tables, products):
         for t in range(1, len(slots)):
             if traces[y, t] == traces[y, t - 1]:
                 slot, here = np.int64(slots[t]), np.int64(traces[y, t])
                 multiply_by_stay(chain, slot, here, tables, products)
+
+    return multiply_stays
 
 
 @kernel(forceinline=True)
@@ -149,25 +166,38 @@ def _fits(chain, user, traces, y, slots, scratch, value, limit, member, tables):
     return True
 
 
-@kernel(forceinline=True)
 def _value(chain, user, traces, y, slots, scratch, product, lower, upper, member, tables):
     """Return ln p(y = M(user)) accurately enough to tell whether it is in (lower, upper].
 
     product : as `_multiply_out` made it, or 0 where it may have underflowed.
     """
-    limit = lower - SLACK
-    if product > 0.0:
-        value = math.log(product)
-        if only_bounds(chain):
-            if not _fits(
-                chain, user, traces, y, slots, scratch, value, limit, member, tables
-            ):  # fmt: skip
+    raise TypeError
+
+
+@overload(_value, jit_options={"forceinline": True})
+def _value_of(chain, user, traces, y, slots, scratch, product, lower, upper, member, tables):
+    """Compile what the kind of chain needs, and no more."""
+
+    def value_within_bounds(
+        chain, user, traces, y, slots, scratch, product, lower, upper, member, tables
+    ):
+        if product > 0.0:
+            value = math.log(product)
+            limit = lower - SLACK
+            if not _fits(chain, user, traces, y, slots, scratch, value, limit, member, tables):
                 return -np.inf
-        else:
+        return _log_likelihood(chain, user, traces, y, slots, scratch)
+
+    def value(chain, user, traces, y, slots, scratch, product, lower, upper, member, tables):
+        if product > 0.0:
+            limit = lower - SLACK
+            value = math.log(product)
             value = _with_stays(chain, user, traces, y, slots, scratch, value, limit)
             if value <= limit or abs(value - lower) > SLACK < abs(value - upper):
                 return value
-    return _log_likelihood(chain, user, traces, y, slots, scratch)
+        return _log_likelihood(chain, user, traces, y, slots, scratch)
+
+    return value_within_bounds if only_bounds(chain) else value
 
 
 @kernel

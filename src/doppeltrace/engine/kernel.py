@@ -54,7 +54,8 @@ def kernel(
 ) -> Function | Callable[[Function], Function]:
     """Compile a function when it is first called, to run without Python's lock.
 
-    Options are those of `numba.njit`.
+    A function whose name begins with "_" can be called by other kernels only: what Python would
+    need to call it is not compiled. Options are those of `numba.njit`.
 
     Raises TypeError if the function borrows what is not its argument (see `views`).
     """
@@ -62,6 +63,7 @@ def kernel(
         return lambda function: kernel(function, **options)
     if "unsafe_view" in function.__code__.co_names:
         _require_fair_views(function, options)
+    options |= {"no_cfunc_wrapper": True, "no_cpython_wrapper": function.__name__[0] == "_"}
     compiled: Any = njit(nogil=True, **options)(function)
     compiled._cache = _Cache(function)  # what njit(cache=True) does, with a cache of our own
     result: Function = compiled

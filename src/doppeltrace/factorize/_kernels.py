@@ -27,7 +27,7 @@ _STRIDE = 32
 
 
 @kernel
-def _add_grams(left, left_rows, right, right_rows, first, ends, quads, blocks, grams):
+def add_grams(left, left_rows, right, right_rows, first, ends, quads, blocks, grams):
     """Add f fᵀ, f = left[left_rows[e]] ∘ right[right_rows[e]], of consecutive elements to grams.
 
     grams[j], of (R, H), receives the elements from the end of j − 1 (`first` for j = 0) to
@@ -56,7 +56,7 @@ def _add_grams(left, left_rows, right, right_rows, first, ends, quads, blocks, g
 
 
 @kernel
-def _next_counted(count, e):
+def next_counted(count, e):
     """Return the first place from e on where count is not 0, or the length of count."""
     while e + _STRIDE <= len(count):
         seen = False
@@ -71,17 +71,17 @@ def _next_counted(count, e):
 
 
 @kernel
-def _gather(row, col, count, first, ends, left, right, quads, blocks, gram, moment):
+def gather(row, col, count, first, ends, left, right, quads, blocks, gram, moment):
     """Add the elements from first to ends[0] − 1, f = left[row] ∘ right[col], to gram and moment.
 
-    gram (1, H), moment (Z,); blocks, quads : see `_add_grams`. Returns Σ r².
+    gram (1, H), moment (Z,); blocks, quads : see `add_grams`. Returns Σ r².
     """
-    _add_grams(left, row, right, col, first, ends, quads, blocks, gram)
+    add_grams(left, row, right, col, first, ends, quads, blocks, gram)
     counts = count[first : ends[0]]
     squares = 0.0
     at = -1
     while True:
-        at = _next_counted(counts, at + 1)
+        at = next_counted(counts, at + 1)
         if at == len(counts):
             return squares
         r = np.float32(counts[at])
@@ -163,9 +163,9 @@ def draw_users(
         moment = np.zeros(b.shape[1], np.float32)
         t_first, t_end = t_offsets[n], t_offsets[n + 1 : n + 2]
         v_first, v_end = v_offsets[n], v_offsets[n + 1 : n + 2]
-        squares = _gather(
+        squares = gather(
             t_row, t_col, t_count, t_first, t_end, b, c, quads, blocks, gram, moment
-        ) + _gather(v_row, v_col, v_count, v_first, v_end, b, d, quads, blocks, gram, moment)
+        ) + gather(v_row, v_col, v_count, v_first, v_end, b, d, quads, blocks, gram, moment)
         state = np.empty(4, np.uint64)
         seed_stream(key, n, state)
         draw_row(gram[0], moment, alpha, precision, weighted_mean, state, out[n])
@@ -173,7 +173,7 @@ def draw_users(
 
 
 @kernel
-def _sort_by_target(first_user, last_user, offsets, source, target, n_targets, packed):
+def sort_by_target(first_user, last_user, offsets, source, target, n_targets, packed):
     """Put the elements of users first … last − 1 in the order of their targets, then of users.
 
     packed : scratch, unsigned of twice the width of source, at least one per element; receives
@@ -205,21 +205,21 @@ def scatter_users(
     """Add the elements of users first … last − 1, f = a[n] ∘ other[source], to their targets.
 
     a (n_users, Z), other (·, Z); gram (R, H), moment (R, Z) of the target rows: all float32.
-    packed : scratch, see `_sort_by_target`; elements are sorted first, so that the gram of a
+    packed : scratch, see `sort_by_target`; elements are sorted first, so that the gram of a
     target is loaded and stored once and not for every element.
     """
-    ends = _sort_by_target(first_user, last_user, offsets, source, target, len(gram), packed)
+    ends = sort_by_target(first_user, last_user, offsets, source, target, len(gram), packed)
     halves = packed.view(source.dtype)  # low half first: all machines we run on are little-endian
     sources, users = halves[0::2], halves[1::2]
     rows = a[first_user:last_user]
     blocks = np.empty((2 * _BLOCK, a.shape[1]), np.float32)
-    _add_grams(rows, users, other, sources, 0, ends, quads, blocks, gram)
+    add_grams(rows, users, other, sources, 0, ends, quads, blocks, gram)
     for n in range(first_user, last_user):
         first = offsets[n]
         counts = count[first : offsets[n + 1]]
         at = -1
         while True:
-            at = _next_counted(counts, at + 1)
+            at = next_counted(counts, at + 1)
             if at == len(counts):
                 break
             r = np.float32(counts[at])
