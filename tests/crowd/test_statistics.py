@@ -161,14 +161,21 @@ def test_rare_cells_are_levelled(counted):
     found = statistics.layout(public, style, CLIPS)
     flat = np.concatenate([tables[t.name].ravel() for t in found])
     users = np.concatenate([heads[t.name].ravel() for t in found])
-    pooled = statistics.split(pool_rare(flat, users, found, 5), found)
+    pooled = statistics.split(pool_rare(flat, users, found, 5, public.levels[1]), found)
     for table in found:
         rare = heads[table.name] < 5
         kept = ~rare
         np.testing.assert_array_equal(pooled[table.name][kept], tables[table.name][kept])
         rows = pooled[table.name].reshape(table.shape[0], -1)
         if table.name.startswith("visits"):
-            for row, few in zip(rows, rare.reshape(rows.shape), strict=True):
-                assert len(np.unique(row[few])) <= 1
+            parts = (
+                public.levels[1] if table.name == "visits of places" else np.zeros(rows.shape[1])
+            )
+            before = tables[table.name].reshape(rows.shape)
+            for row, few, sums in zip(rows, rare.reshape(rows.shape), before, strict=True):
+                assert len(np.unique(row[few])) <= len(np.unique(parts))
+                for part in np.unique(parts):  # alike within a group
+                    assert len(np.unique(row[few & (parts == part)])) <= 1
+                assert row.sum() <= sums.sum()
         else:
             assert len(np.unique(pooled[table.name][rare])) <= 1

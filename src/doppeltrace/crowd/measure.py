@@ -51,18 +51,23 @@ def measure(
     exact = math.isinf(ledger.rho) and min_users > 1
     sums, heads = statistics.tables(traces, public, first.style, first.clips, heads=exact)
     if exact:
-        sums = pool_rare(sums, heads, found, min_users)
+        sums = pool_rare(sums, heads, found, min_users, public.levels[-1])
     tables = statistics.release_tables(ledger, sums, first.style, found, first.clips)
     return NoisyStatistics(first, tables, tuple(ledger.entries))
 
 
 def pool_rare(
-    sums: NDArray[np.int64], heads: NDArray[np.int64], found: list[Table], min_users: int
+    sums: NDArray[np.int64],
+    heads: NDArray[np.int64],
+    found: list[Table],
+    min_users: int,
+    group: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """Return the sums with cells of fewer than `min_users` users levelled.
 
-    The rare cells of a table (of each slot, for visits) share their sum evenly, so totals hold
-    and no cell tells of a few users; if all of them together have too few, they become 0.
+    The rare cells of a table share their sum evenly, so totals hold and no cell tells of a few
+    users; if all of them together have too few, they become 0. Visits are levelled slot by slot,
+    and those of places within their group (X,) first, where it has enough users.
     """
     values, users = statistics.split(sums, found), statistics.split(heads, found)
     out = []
@@ -71,8 +76,28 @@ def pool_rare(
         value, count = values[table.name].reshape(rows).copy(), users[table.name].reshape(rows)
         for row, number in zip(value, count, strict=True):
             rare = number < min_users
+            if table.name == "visits of places":
+                rare &= ~_level_groups(row, number, rare, group, min_users)
             if rare.any():
                 enough = number[rare].sum() >= min_users
                 row[rare] = row[rare].sum() // rare.sum() if enough else 0
         out.append(value.ravel())
     return np.concatenate(out)
+
+
+def _level_groups(
+    row: NDArray[np.int64],
+    number: NDArray[np.int64],
+    rare: NDArray[np.bool_],
+    group: NDArray[np.int64],
+    min_users: int,
+) -> NDArray[np.bool_]:
+    """Level the rare cells of groups that have enough users in them; return which are done."""
+    size = int(group.max()) + 1
+    weight = rare.astype(np.int64)
+    users, total, cells = (np.zeros(size, dtype=np.int64) for _ in range(3))
+    for sum_, what in ((users, number), (total, row), (cells, np.ones_like(row))):
+        np.add.at(sum_, group, what * weight)
+    done: NDArray[np.bool_] = rare & (users >= min_users)[group]
+    row[done] = (total // np.maximum(cells, 1))[group[done]]
+    return done
