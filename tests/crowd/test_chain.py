@@ -12,6 +12,8 @@ import doppeltrace as dt
 from doppeltrace.crowd import graph as graphs
 from doppeltrace.crowd.chain import Chain
 from doppeltrace.crowd.graph import MoveGraph
+from doppeltrace.crowd.people import Crowd
+from doppeltrace.crowd.persons import Persons
 from doppeltrace.crowd.public import PublicInputs, nearest
 from doppeltrace.crowd.sampler import DayFactors, Presence, Sampler
 from doppeltrace.streams import key
@@ -139,6 +141,65 @@ def test_draws_follow_the_chain_exactly(chain, public):
     assert (
         stats.chisquare(seen[keep], mean[keep] * seen[keep].sum() / mean[keep].sum()).pvalue > 1e-4
     )
+
+
+# ---- users as mixtures over kinds -----------------------------------------------------------
+
+
+def test_where_kinds_are(chain):
+    found = chain.present()
+    for kind in range(N_KINDS):
+        weight = _explicit(chain, kind)
+        for t in range(N_INSTANTS):
+            others = tuple(a for a in range(N_INSTANTS) if a != t)
+            expected = weight.sum(axis=others) / weight.sum()
+            np.testing.assert_allclose(found[t, :, kind], expected, rtol=1e-4)
+
+
+@pytest.fixture
+def persons(chain, public):
+    presence = Presence(np.array([0.0, 0.0, 1.0]), np.ones(N_INSTANTS))
+    crowd = Crowd(chain, presence, DayFactors.none())
+    mixture = np.array([[0.9, 0.1], [0.2, 0.8]])
+    return Persons(None, crowd, public, mixture, np.array([0, 1, 1, 0]))
+
+
+def test_likelihoods_are_those_of_all_paths(chain, persons):
+    """Whole days, the beginning of one, and two days of one kind that follow each other."""
+    every = np.array(list(product(range(N_PLACES), repeat=N_INSTANTS)), dtype=np.int32)
+    shares = []
+    for kind in range(N_KINDS):
+        weight = _explicit(chain, kind)
+        shares.append(weight / weight.sum())
+        with np.errstate(divide="ignore"):
+            expected = np.log(shares[-1].ravel())
+        np.testing.assert_allclose(persons.log_of_kinds(every)[:, kind], expected, atol=2e-4)
+        begun = persons.log_of_kinds(every[::N_PLACES, :2])[:, kind]
+        np.testing.assert_allclose(begun, np.log(shares[-1].sum(axis=2).ravel()), atol=2e-4)
+    two = np.concatenate([every[40:60], every[100:120]], axis=1)
+    days = np.stack([np.log(s.ravel()[40:60] * s.ravel()[100:120]) for s in shares], axis=1)
+    np.testing.assert_allclose(persons.log_of_kinds(two), days, atol=4e-4)
+    mixed = np.exp(persons.log_likelihood(every, np.array([1, 3])))
+    for column, row in zip(mixed.T, persons.mixture[[1, 0]], strict=True):
+        expected = sum(w * s.ravel() for w, s in zip(row, shares, strict=True))
+        np.testing.assert_allclose(column, expected, rtol=1e-3)
+    np.testing.assert_allclose(mixed.sum(axis=0), 1.0, rtol=1e-4)
+
+
+def test_users_draw_from_their_own_mixture(chain, persons):
+    n = 20_000
+    drawn = persons.draw(np.arange(4), n, N_INSTANTS, candidates=1, seed=3)
+    every = np.array(list(product(range(N_PLACES), repeat=N_INSTANTS)), dtype=np.int32)
+    expected = np.exp(persons.log_likelihood(every, np.arange(4))) * n
+    for user in range(4):
+        code = (drawn[user, :, 0] * N_PLACES + drawn[user, :, 1]) * N_PLACES + drawn[user, :, 2]
+        seen, mean = np.bincount(code, minlength=N_PLACES**3), expected[:, user]
+        often = mean >= 5
+        seen = np.append(seen[often], seen[~often].sum())
+        mean = np.append(mean[often], mean[~often].sum())
+        assert stats.chisquare(seen, mean * seen.sum() / mean.sum()).pvalue > 1e-4
+    some = persons.draw(np.array([2]), 3, N_INSTANTS, candidates=1, seed=3)
+    np.testing.assert_array_equal(some[0], drawn[2, :3])
 
 
 def test_a_trace_does_not_depend_on_the_others(chain, public):

@@ -167,15 +167,33 @@ def test_rare_cells_are_levelled(counted):
         kept = ~rare
         np.testing.assert_array_equal(pooled[table.name][kept], tables[table.name][kept])
         rows = pooled[table.name].reshape(table.shape[0], -1)
-        if table.name.startswith("visits"):
-            parts = (
-                public.levels[1] if table.name == "visits of places" else np.zeros(rows.shape[1])
-            )
+        if len(table.shape) == 2:
+            places = table.name == "visits of places"
+            parts = public.levels[1] if places else np.zeros(rows.shape[1])
             before = tables[table.name].reshape(rows.shape)
             for row, few, sums in zip(rows, rare.reshape(rows.shape), before, strict=True):
-                assert len(np.unique(row[few])) <= len(np.unique(parts))
                 for part in np.unique(parts):  # alike within a group
                     assert len(np.unique(row[few & (parts == part)])) <= 1
                 assert row.sum() <= sums.sum()
         else:
             assert len(np.unique(pooled[table.name][rare])) <= 1
+
+
+def test_rare_cells_share_their_sum_as_predicted():
+    """Two rare cells of a row hold 6 together; the prediction has them one to two."""
+    rare = np.array([[True, False, True], [False, False, False]])
+    table = statistics.Noisy(np.array([[3.0, 10.0, 3.0], [1.0, 2.0, 3.0]]), 0.0, rare)
+    predicted = np.array([[5.0, 1.0, 10.0], [9.0, 9.0, 9.0]])
+    np.testing.assert_allclose(table.beside(predicted), [[2, 10, 4], [1, 2, 3]])
+    assert statistics.Noisy(table.value, 0.0).beside(predicted) is table.value
+
+
+def test_rare_pairs_of_groups_tell_of_no_type():
+    """What is left of a table whose cells are all rare is the product of its margins."""
+    from doppeltrace.crowd.types import _without_types
+
+    block = np.array([[8.0, 1.0], [1.0, 8.0]])
+    np.testing.assert_allclose(_without_types(block, np.ones((2, 2), bool)), 4.5)
+    kept = _without_types(block, np.array([[False, True], [True, False]]))
+    np.testing.assert_allclose(kept, block)
+    np.testing.assert_allclose(_without_types(block, np.zeros((2, 2), bool)), block)

@@ -234,14 +234,15 @@ def _draw_kind(cumulative, state):
 
 
 @kernel
-def draw_traces(chain, kinds, events, presence, days, n_candidates, n_days, keep_gaps, key, offset,
-                out, first, last):  # fmt: skip
+def draw_traces(chain, kinds, row, number, events, presence, days, n_candidates, n_days, keep_gaps,
+                key, out, first, last):  # fmt: skip
     """Draw traces first … last − 1 into `out` (n, n_days · T).
 
     Each is the pick, in proportion to its weight (`score_day`), among n_candidates traces of the
-    chain; with 1 it is the chain's own. Trace i has the stream of offset + i.
+    chain; with 1 it is the chain's own. Trace i has the stream of number[i].
 
-    kinds : (K,) cumulative weights; events : (T,) cumulative weights of 1 … T events a day.
+    kinds : (R, K) cumulative weights; row : (n,) which of them a trace follows.
+    events : (T,) cumulative weights of 1 … T events a day.
     keep_gaps : leave out (−1) the instants without an event.
     """
     n_instants, _, _, n_places = chain[15].shape
@@ -259,14 +260,15 @@ def draw_traces(chain, kinds, events, presence, days, n_candidates, n_days, keep
     position = np.empty(n_instants, np.int64)
     scratch = np.empty(n_instants, np.int64)
     for i in range(first, last):
-        seed_stream(key, offset + i, state)
-        kind = _draw_kind(kinds, state)
+        seed_stream(key, number[i], state)
+        mine = kinds[row[i]]
+        kind = _draw_kind(mine, state)
         for day in range(n_days):
             n_events = 1 + _draw_kind(events, state)
             total = 0.0
             for c in range(n_candidates):
                 # a first day may be of any kind; the others are of the kind of the first
-                candidate_kind = _draw_kind(kinds, state) if day == 0 and c > 0 else kind
+                candidate_kind = _draw_kind(mine, state) if day == 0 and c > 0 else kind
                 walk(chain, candidate_kind, state, trace, work)
                 thin(n_events, presence, state, keys, order, seen)
                 weight = 1.0

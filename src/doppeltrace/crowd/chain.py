@@ -166,6 +166,26 @@ class Chain:
                 back[t] = going * scale[t]
         return beta, back, scale
 
+    def present(self) -> Floats:
+        """Return (T, X, K) where each kind is at each instant; sums to 1 over places."""
+        n, h = self.n_instants, self.n_headings
+        beta, _, _ = self.backward(keep_steps=False)
+        found = np.empty((n, self.n_places, self.n_kinds), dtype=np.float32)
+        state = self.begin[:, None, :] * self.at(0)
+        for t in range(n):
+            after = (state * beta[t]).sum(axis=0)
+            found[t] = after / after.sum(axis=0)
+            if t == n - 1:
+                break
+            alpha, here = self.alpha_of_kinds(t), self.at(t + 1)
+            rest, moving = state[0], state[1:].sum(axis=0)
+            turned = np.stack([_mix(self.turn[1:, to], state[1:]) for to in range(h)])
+            arrived, _ = self.look_ahead(alpha[0, 1] * rest + alpha[1, 1] * turned)
+            state[0] = self.hold[:, None] * here * (alpha[0, 0] * rest + alpha[1, 0] * moving)
+            state[1:] = here * arrived
+            state /= state.mean(axis=(0, 1))
+        return found
+
 
 def _mix(factor: Floats, values: Floats) -> Floats:
     """Return Σ_h factor_h values[h]."""

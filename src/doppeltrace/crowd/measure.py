@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,9 @@ def measure(
     if exact:
         sums = pool_rare(sums, heads, found, min_users, public.levels[-1])
     tables = statistics.release_tables(ledger, sums, first.style, found, first.clips)
+    if exact:
+        for name, users in statistics.split(heads, found).items():
+            tables[name] = replace(tables[name], rare=users < min_users)
     return NoisyStatistics(first, tables, tuple(ledger.entries))
 
 
@@ -65,14 +68,14 @@ def pool_rare(
 ) -> NDArray[np.int64]:
     """Return the sums with cells of fewer than `min_users` users levelled.
 
-    The rare cells of a table share their sum evenly, so totals hold and no cell tells of a few
-    users; if all of them together have too few, they become 0. Visits are levelled slot by slot,
-    and those of places within their group (X,) first, where it has enough users.
+    The rare cells of a table (of each row, if it has two axes) share their sum evenly, so totals
+    hold and no cell tells of a few users; if all of them together have too few, they become 0.
+    Visits of places are levelled within their group (X,) first, where it has enough users.
     """
     values, users = statistics.split(sums, found), statistics.split(heads, found)
     out = []
     for table in found:
-        rows = (table.shape[0], -1) if table.name.startswith("visits") else (1, -1)
+        rows = (table.shape[0], -1) if len(table.shape) == 2 else (1, -1)
         value, count = values[table.name].reshape(rows).copy(), users[table.name].reshape(rows)
         for row, number in zip(value, count, strict=True):
             rare = number < min_users

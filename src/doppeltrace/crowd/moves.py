@@ -34,12 +34,12 @@ def population_moves(
         nothing = np.zeros(graph.n_places)
         return Moves(graph, np.zeros(0), nothing, np.zeros((1, 1)), nothing)
     moves = _gravity(tables["trip lengths"], share, graph, public)
-    flows, sigma = tables["flows"]
-    moves = _scaled(moves, max(flows.sum(), 1.0))
-    ends, end_sigma = tables["ends of moves"]
-    scale = moves.total() / max(ends.sum() / 2, 1.0)
+    moves = _scaled(moves, max(tables["flows"].value.sum(), 1.0))
+    both, end_sigma = tables["ends of moves"]
+    scale = moves.total() / max(both.sum() / 2, 1.0)
     for _ in range(ROUNDS):
-        moves = _by_groups(moves, flows, sigma)
+        moves = _by_groups(moves, tables["flows"])
+        ends = tables["ends of moves"].beside(np.stack([moves.leaving(), moves.arriving()]))
         out = correction(ends[0] * scale, moves.leaving(), end_sigma * scale, _SAMPLING)
         moves = moves.times_places(leaving=out)
         into = correction(ends[1] * scale, moves.arriving(), end_sigma * scale, _SAMPLING)
@@ -90,8 +90,9 @@ def _scaled(moves: Moves, total: float) -> Moves:
     return replace(moves, near=moves.near * factor, between=moves.between * factor)
 
 
-def _by_groups(moves: Moves, flows: Floats, sigma: float) -> Moves:
+def _by_groups(moves: Moves, table: Noisy) -> Moves:
     """Correct what leaves and enters groups, then pairs both ways, then pairs one way."""
+    flows, sigma = table.beside(moves.between_parents()), table.sigma
     n = len(flows)
     for axis in (1, 0):
         predicted = moves.between_parents().sum(axis=axis)
@@ -115,7 +116,7 @@ def _by_neighbours(moves: Moves, pairs: Noisy, public: PublicInputs) -> Moves:
     n, k = public.neighbours.shape
     origin, place = np.repeat(np.arange(n), k), public.neighbours.ravel()
     move = graph.find(origin, place)
-    value = pairs.value.ravel()
+    value = pairs.beside(near[move].reshape(n, k)).ravel()
     where = np.full(len(near), -1, dtype=np.int64)
     where[move] = np.arange(n * k)
     back = graph.find(place, origin)

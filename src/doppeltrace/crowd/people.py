@@ -50,11 +50,15 @@ def make_crowd(
     candidates: int,
     seed: int,
     callback: Callback,
+    prior: Wide | None = None,
 ) -> Crowd:
-    """Return the crowd that agrees with the statistics."""
+    """Return the crowd that agrees with the statistics.
+
+    prior : (L, X) where people are when, as far as the statistics do not know better.
+    """
     style, tables = noisy.first.style, noisy.tables
     n_classes = len(classes(style)) + 1
-    visits = population(tables, public, repeats(noisy), stay_share(tables["stays"]))
+    visits = population(tables, public, repeats(noisy), stay_share(tables["stays"]), prior)
     graph = MoveGraph.of(public, n_headings(style))
     moves = population_moves(tables, visits, graph, public)
     steps, class_weight = rhythm(tables, public.slots)

@@ -8,6 +8,7 @@ in the low frequencies: each band of frequencies is shrunk by itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,23 +29,32 @@ ROUNDS = 2
 
 
 def population(
-    tables: Mapping[str, Noisy], public: PublicInputs, repeats: float, stay: float
+    tables: Mapping[str, Noisy],
+    public: PublicInputs,
+    repeats: float,
+    stay: float,
+    prior: Floats | None = None,
 ) -> Floats:
     """Return (L, X) expected visits, positive everywhere.
 
     repeats : variance over mean of visits on the coarsest map; see `people.repeats`.
     stay : share of steps that stay: how far sampling noise is alike in neighbouring slots.
+    prior : (L, X) what the maps correct; by default everybody is anywhere.
     """
     n_slots, n_places = public.n_slots, public.n_places
     labels = [*public.levels, np.arange(n_places)]
     maps = _combined([t for name, t in tables.items() if name.startswith("visits")], labels)
-    total = max(maps[0][0].sum(), 1.0)
-    model = np.full((n_slots, n_places), total / (n_slots * n_places))
+    total = max(maps[0][0].value.sum(), 1.0)
+    model = np.full((n_slots, n_places), 1.0) if prior is None else np.maximum(prior, 0.0)
+    model = model + 1e-6 * model.mean()
+    model *= total / model.sum()
     spectrum = _spectrum(n_slots, stay)
     for _ in range(ROUNDS):
-        for (value, variance), label, power in zip(maps, labels, _REPEATED, strict=True):
+        for (noisy, variance), label, power in zip(maps, labels, _REPEATED, strict=True):
             sampling = repeats**power * spectrum
-            model *= _factor(value, variance, add_columns(model, label), sampling)[:, label]
+            predicted = add_columns(model, label)
+            value = noisy.beside(predicted)
+            model *= _factor(value, variance, predicted, sampling)[:, label]
     result: NDArray[np.float64] = np.maximum(model, 1e-9 * model.mean())
     return result
 
@@ -76,25 +86,24 @@ def _spectrum(n_slots: int, stay: float) -> Floats:
     return (1 - stay**2) / (1 - 2 * stay * np.cos(angle) + stay**2)
 
 
-def _combined(maps: list[Noisy], labels: list[Labels]) -> list[tuple[Floats, Floats]]:
+def _combined(maps: list[Noisy], labels: list[Labels]) -> list[tuple[Noisy, Floats]]:
     """Return each map with its variance (G,), joined with the sums of the finer ones.
 
     A group's own count and the sum of its parts are two estimates of one number; their mean by
-    inverse variance is better than either.
+    inverse variance is better than either. Without noise, its own count is all there is to know.
     """
     value = maps[-1].value
     variance = np.full(value.shape[1], maps[-1].sigma ** 2)
-    found = [(value, variance)]
+    found = [(maps[-1], variance)]
     for noisy, label, finer in zip(maps[-2::-1], labels[-2::-1], labels[:0:-1], strict=True):
         part_of = np.zeros(int(finer.max()) + 1, dtype=np.int64)
         part_of[finer] = label
         value, variance = add_columns(value, part_of), np.bincount(part_of, variance)
         own = noisy.sigma**2
-        if own > 0:
-            share = variance / (variance + own)
-            value = share * noisy.value + (1 - share) * value
-            variance = share * own
-        found.append((value, variance))
+        share = variance / (variance + own) if own > 0 else np.ones_like(variance)
+        value = share * noisy.value + (1 - share) * value
+        variance = share * own
+        found.append((replace(noisy, value=value), variance))
     return found[::-1]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,12 +49,26 @@ class DayFactors:
         return cls(np.zeros(OFFSETS[-1]), np.zeros(N_DWELLS))
 
 
+class Draws(NamedTuple):
+    """Whose traces are drawn.
+
+    kinds : (R, K) cumulative weights of the kinds of people.
+    row : (n,) which row of them each trace follows; number : (n,) of its random stream.
+    """
+
+    kinds: Wide
+    row: NDArray[np.int64]
+    number: NDArray[np.int64]
+
+
 class Sampler:
     """A chain with its backward messages, ready to draw from."""
 
     def __init__(self, chain: Chain) -> None:
         graph = chain.graph
         beta, _, scale = chain.backward(keep_steps=False)
+        self.log_scale = np.zeros((chain.n_instants, chain.n_kinds))
+        np.cumsum(np.log(scale, dtype=np.float64), axis=0, out=self.log_scale[1:])
         n, motions, n_places, n_kinds = beta.shape
         ahead = np.empty((n, n_kinds, motions, n_places), dtype=np.float32)
         total = np.empty((n - 1, n_kinds, motions, n_places), dtype=np.float32)
@@ -73,7 +87,7 @@ class Sampler:
         likely = np.lexsort((-chain.near, graph.origin))  # likely moves first
         self.kinds = np.cumsum(chain.weight, dtype=np.float64)
         self.n_instants, self.n_places = n, n_places
-        self._chain: tuple[Any, ...] = (
+        self.tables: tuple[Any, ...] = (
             begin,
             chain.hold,
             np.ascontiguousarray(chain.alpha[:, :, :, chain.mobility]),
@@ -107,16 +121,21 @@ class Sampler:
         gaps: bool,
         key: NDArray[np.uint64],
         offset: int = 0,
+        persons: Draws | None = None,
     ) -> NDArray[np.int32]:
         """Return (n_traces, n_days · T) places, −1 where an instant has no event.
 
-        Trace i has the random stream of offset + i, whatever else is drawn.
+        Trace i has the random stream of offset + i, whatever else is drawn. `persons` has other
+        weights of the kinds, and streams, for each trace.
         """
+        if persons is None:
+            number = offset + np.arange(n_traces)
+            persons = Draws(self.kinds[None], np.zeros(n_traces, np.int64), number)
         out = np.empty((n_traces, n_days * self.n_instants), dtype=np.int32)
         days = (points, scale, factors.cells, factors.dwells)
         inputs = (
-            self._chain,
-            self.kinds,
+            self.tables,
+            *persons,
             np.cumsum(presence.events),
             presence.instants,
             days,
@@ -124,7 +143,6 @@ class Sampler:
             n_days,
             gaps,
             key,
-            offset,
         )
         run_blocks(lambda a, b: kernels.draw_traces(*inputs, out, a, b), n_traces)
         return out
@@ -145,7 +163,7 @@ class Sampler:
         cells = np.empty((*shape, len(OFFSETS) - 1), dtype=np.int16)
         dwells = np.empty((*shape, N_DWELLS), dtype=np.float32)
         inputs = (
-            self._chain,
+            self.tables,
             self.kinds,
             np.cumsum(presence.events),
             presence.instants,

@@ -102,10 +102,26 @@ class Clips:
 
 @dataclass(frozen=True, eq=False)
 class Noisy:
-    """A released table: its values in events, and the σ of the noise of each (0: none)."""
+    """A released table: its values in events, and the σ of the noise of each (0: none).
+
+    rare : cells of too few users, which share their sum evenly (without noise only).
+    """
 
     value: Floats
     sigma: float
+    rare: NDArray[np.bool_] | None = None
+
+    def beside(self, predicted: Floats) -> Floats:
+        """Return the values, rare cells sharing their sum (of each row) as the prediction does.
+
+        They then say how many there are together, and nothing of one of them.
+        """
+        if self.rare is None or not self.rare.any():
+            return self.value
+        share = np.where(self.rare, np.maximum(predicted, 1e-300), 0.0)
+        total = np.where(self.rare, self.value, 0.0).sum(axis=-1, keepdims=True)
+        share *= total / np.maximum(share.sum(axis=-1, keepdims=True), 1e-300)
+        return np.where(self.rare, share, self.value)
 
     def __iter__(self):  # type: ignore[no-untyped-def]
         return iter((self.value, self.sigma))

@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 CHOICES = (1, 2, 4, 8, 16, 32, 64)
 """Numbers of types that are tried, up to the largest allowed."""
 STARTS = 2
+FILLING_ROUNDS = 10
 ROUNDS = 60
 
 
@@ -51,7 +52,7 @@ def fit_types(
     sizes = [groups] * parts + ([n_classes] if n_classes > 1 else [])
     if len(sizes) < 2:
         return Types(np.ones(1), np.full((parts, groups, 1), 1 / groups), np.ones((1, 1)))
-    blocks = _blocks(table.value, sizes, parts)
+    blocks = _blocks(table, sizes, parts)
     beside = [
         np.concatenate([blocks[v, u] for u in range(len(sizes)) if u != v], axis=1)
         for v in range(len(sizes))
@@ -75,17 +76,36 @@ def fit_types(
     return Types(weight / weight.sum(), np.stack(shares[:parts]), mobility)
 
 
-def _blocks(value: Floats, sizes: list[int], parts: int) -> dict[tuple[int, int], Floats]:
+def _blocks(table: Noisy, sizes: list[int], parts: int) -> dict[tuple[int, int], Floats]:
     """Return the co-occurrence blocks both ways round."""
+    value, rare = table.value, table.rare
     pairs = list(combinations(range(parts), 2))
     pairs += [(p, parts) for p in range(parts)] if len(sizes) > parts else []
     found: dict[tuple[int, int], Floats] = {}
     at = 0
     for u, v in pairs:
-        block = value[at : at + sizes[u] * sizes[v]].reshape(sizes[u], sizes[v])
+        cells = slice(at, at + sizes[u] * sizes[v])
+        block = value[cells].reshape(sizes[u], sizes[v])
+        if rare is not None:
+            block = _without_types(block, rare[cells].reshape(block.shape))
         found[u, v], found[v, u] = block, block.T
         at += block.size
     return found
+
+
+def _without_types(block: Floats, rare: NDArray[np.bool_]) -> Floats:
+    """Return the block with its rare cells as if both parts were independent of each other.
+
+    They keep their sum, and tell nothing of which groups go together.
+    """
+    total = block[rare].sum()
+    if total <= 0:
+        return block
+    filled = block.copy()
+    for _ in range(FILLING_ROUNDS):
+        alone = np.outer(filled.sum(axis=1), filled.sum(axis=0))[rare]
+        filled[rare] = alone * (total / max(alone.sum(), 1e-300))
+    return filled
 
 
 def _attempt(

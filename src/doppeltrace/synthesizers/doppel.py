@@ -1,16 +1,29 @@
-"""Doppel: our own model. Poisson factorization, and a chain along the population's moves."""
+"""Doppel: our own model. What everybody does, and how users who are alike differ from it.
+
+With few users, Poisson factors say where users like to be, and a chain moves along the
+population's moves towards that. With many, the population is known well enough to be kept as it
+is: users are mixtures over the kinds of people of the crowd's chain (`crowd.persons`).
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from doppeltrace import streams, tensors
 from doppeltrace.chain.base_chain import BaseChain, base_chain
+from doppeltrace.crowd.ledger import Ledger
+from doppeltrace.crowd.measure import measure
+from doppeltrace.crowd.noise import NoNoise
+from doppeltrace.crowd.people import make_crowd
+from doppeltrace.crowd.persons import Persons, PersonsLikelihood
+from doppeltrace.crowd.public import PublicInputs
+from doppeltrace.engine.local import use_threads
 from doppeltrace.errors import require
 from doppeltrace.factorize import poisson
 from doppeltrace.factorize.poisson import Exposure
@@ -18,9 +31,16 @@ from doppeltrace.factorize.state import Factors, Observations, State
 from doppeltrace.population.base import Base, check_settings, population_base
 from doppeltrace.population.groups import alike, group_means
 from doppeltrace.population.stays import follow_stays, records_stays
+from doppeltrace.progress import Callback, Step, silent
+from doppeltrace.synthesizers.checks import likelihood_arguments
 from doppeltrace.synthesizers.cost import Cost, Work, chain_memory
 from doppeltrace.synthesizers.factorized import FactorizedSynthesizer
 from doppeltrace.traces import Traces
+
+ENOUGH_USERS = 2_000
+"""Users from whom on the population is kept as it is, and factors are not needed."""
+BLOCK_USERS = 2_048
+"""Users whose traces are drawn between two steps of progress."""
 
 EXPOSURE_FLOOR = 0.01
 """Exposure of a step that is not in the base, where 1 is chance: it must stay possible."""
@@ -49,6 +69,12 @@ class Doppel(FactorizedSynthesizer):
     Parameters
     ----------
     factors : z, number of factors.
+    population : True takes the crowd's chain, whose population corrects the factors' as far as
+        counts can tell, with users as mixtures over its kinds of people; False the factors'
+        chain; None the crowd's from `ENOUGH_USERS` users on.
+    types : types of users at most, with the crowd's chain; the data decide how many of them.
+    candidates : with the crowd's chain, traces of it of which each released one is chosen, so
+        that days look like the users' days; 1 takes the chain's own.
     group : users who are alike share one row of A, in groups of at least this many: every trace
         is then equally likely for all of them, which makes it (k, 0)-plausibly deniable for k up
         to `group`. 1 gives every user a row of their own.
@@ -95,6 +121,9 @@ class Doppel(FactorizedSynthesizer):
         *,
         factors: int = 8,
         group: int = 10,
+        population: bool | None = None,
+        types: int = 16,
+        candidates: int = 16,
         iterations: int = 300,
         warm_users: int = 20_000,
         shape: float = 0.03,
@@ -115,8 +144,14 @@ class Doppel(FactorizedSynthesizer):
         require(exposure in (True, False), "exposure must be True or False")
         require(rhythm in (None, True, False), "rhythm must be True, False or None")
         require(group >= 1, "group must be at least 1")
+        require(population in (None, True, False), "population must be True, False or None")
+        require(types >= 1, "types must be at least 1")
+        require(candidates >= 1, "candidates must be at least 1")
         require(warm_users >= 1, "warm_users must be at least 1")
         self.group = group
+        self.population = population
+        self.types = types
+        self.candidates = candidates
         self.warm_users = warm_users
         self._prior = poisson.GammaPrior(shape, rate)
         self.shape, self.rate = shape, rate
@@ -131,6 +166,13 @@ class Doppel(FactorizedSynthesizer):
         self.rhythm = rhythm
         self._base: Base | None = None
         self._alike: NDArray[np.int64] | None = None
+        self._persons: Persons | None = None
+
+    @property
+    def persons_(self) -> Persons | None:
+        """Users as mixtures over kinds of people; None without the crowd's chain."""
+        self._known()
+        return self._persons
 
     @property
     def alike(self) -> NDArray[np.int64] | None:
@@ -160,9 +202,72 @@ class Doppel(FactorizedSynthesizer):
             "most_neighbours": self.most_neighbours,
         }
 
+    def likelihood(self) -> Any:
+        """Return what the deniability tests ask for likelihoods."""
+        return super().likelihood() if self._persons is None else PersonsLikelihood(self._persons)
+
+    def log_likelihood(self, locations: ArrayLike, users: ArrayLike) -> NDArray[np.float64]:
+        """Return (n_traces, len(users)) ln p(y = M(m)); see `ChainSynthesizer`.
+
+        With the crowd's chain: of the traces among which the released ones are chosen.
+        """
+        if self._persons is None:
+            return super().log_likelihood(locations, users)
+        traces, chosen = likelihood_arguments(self, locations, users)
+        with use_threads(self.threads):
+            return self._persons.log_likelihood(traces, chosen)
+
+    def _takes_crowd(self, n_users: int) -> bool:
+        return n_users >= ENOUGH_USERS if self.population is None else self.population
+
+    def _learn_persons(self, traces: Traces) -> Persons:
+        """Return the crowd's chain, whose population starts from the factors', and its users."""
+        theta = self._states[0].factors
+        shares, _ = _shares(theta)
+        level = shares.sum(axis=0) / np.maximum(theta.B.sum(axis=0) * theta.D.sum(axis=0), 1e-300)
+        public = PublicInputs.of(traces.places, traces.clock)
+        counts = measure(traces, public, Ledger(math.inf, NoNoise()), min_users=self.min_users)
+        crowd = make_crowd(
+            counts,
+            public,
+            types=self.types,
+            candidates=self.candidates,
+            seed=self.seed,
+            callback=silent,
+            prior=np.einsum("lz,xz->lx", theta.D * level, theta.B),
+        )
+        return Persons.of(counts, crowd, public, traces, self.group)
+
+    def _sample(
+        self,
+        users: NDArray[np.int64],
+        traces_per_user: int,
+        instants: NDArray[np.int64],
+        seed: int,
+        callback: Callback,
+    ) -> NDArray[np.int32]:
+        if self._persons is None:
+            return super()._sample(users, traces_per_user, instants, seed, callback)
+        out = np.empty((len(users), traces_per_user, len(instants)), np.int32)
+        for first in range(0, len(users), BLOCK_USERS):
+            block = slice(first, min(first + BLOCK_USERS, len(users)))
+            out[block] = self._persons.draw(
+                users[block], traces_per_user, len(instants), candidates=self.candidates, seed=seed
+            )
+            callback(Step("synthesis", block.stop, len(users)))
+        return out
+
+    def _state_in_words(self) -> str:
+        words = super()._state_in_words()
+        if self._fitted is None or self._persons is None:
+            return words
+        return f"{words}, on the crowd's chain with {self._persons.crowd.chain.n_kinds} kinds"
+
     def _begin(self, traces: Traces) -> list[_Work]:
-        self._base = population_base(traces, **self._base_settings)
-        exposure = Exposure(self._base.lift, EXPOSURE_FLOOR) if self.exposure else None
+        self._persons = self._base = exposure = None
+        if self.exposure or not self._takes_crowd(traces.n_users):
+            self._base = population_base(traces, **self._base_settings)
+            exposure = Exposure(self._base.lift, EXPOSURE_FLOOR) if self.exposure else None
         if traces.n_users <= self.warm_users:
             return [_Work(_count(traces), exposure)]
         rng = streams.generator(self.seed, "warm users")
@@ -189,20 +294,28 @@ class Doppel(FactorizedSynthesizer):
         """Iterations that go over the sample; at least one more goes over all."""
         return int(WARM_SHARE * self.iterations)
 
-    def _learn_chain(self, traces: Traces) -> BaseChain:
-        self._form_groups()
+    def _learn_chain(self, traces: Traces) -> BaseChain | None:
+        if self._takes_crowd(traces.n_users):
+            self._persons = self._learn_persons(traces)
+            self._form_groups(self._persons.group)
+            return None
+        self._form_groups(None)
         chain = self._base_chain()
         follow = records_stays(traces) if self.rhythm is None else self.rhythm
         return follow_stays(chain, traces, self.min_users, self.seed) if follow else chain
 
-    def _form_groups(self) -> None:
-        """Give users who are alike one row of A: the mean of their shares of the factors."""
+    def _form_groups(self, label: NDArray[np.int64] | None) -> None:
+        """Give users who are alike one row of A: the mean of their shares of the factors.
+
+        label : the groups, or None to form them by those shares.
+        """
         self._alike = None
         if self.group == 1:
             return
         state = self._states[0]
         shares, size = _shares(state.factors)
-        label = alike(np.sqrt(shares), self.group)
+        if label is None:
+            label = alike(np.sqrt(shares), self.group)
         rows = group_means(shares, label)[label]
         a = np.divide(rows, size, out=np.zeros_like(rows), where=size > 0)
         self._states[0] = State(replace(state.factors, A=a), state.iteration)
@@ -210,9 +323,14 @@ class Doppel(FactorizedSynthesizer):
 
     def _chain_of_file(
         self, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]
-    ) -> BaseChain:
-        self._base = Base.of_file(arrays, state["base"])
+    ) -> BaseChain | None:
         self._alike = arrays.get("alike")
+        self._persons = None
+        if "persons" in state:
+            public = PublicInputs.of(self.places, self.clock)
+            self._persons = Persons.of_file(arrays, state["persons"], public)
+            return None
+        self._base = Base.of_file(arrays, state["base"])
         return self._base_chain()._replace(stay_multiplier=arrays["stay_multipliers"])
 
     def _base_chain(self) -> BaseChain:
@@ -242,9 +360,12 @@ class Doppel(FactorizedSynthesizer):
 
     def _saved(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         arrays, state = super()._saved()
-        base, about = self.base_.to_file()
         if self._alike is not None:
             arrays["alike"] = self._alike
+        if self._persons is not None:
+            more, about = self._persons.to_file()
+            return {**arrays, **more}, {**state, "persons": about}
+        base, about = self.base_.to_file()
         return {**arrays, **base, "stay_multipliers": self.chain.stay_multiplier}, {
             **state,
             "base": about,
