@@ -32,7 +32,7 @@ LAYERS = (
     ("utility", "attacks"),
     ("synthesizers",),
     ("evaluation",),
-    ("comparison",),
+    ("comparison", "tuning"),
     # what leaves, and what is said about it
     ("release",),
     ("report.figures",),

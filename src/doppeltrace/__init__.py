@@ -80,6 +80,8 @@ if TYPE_CHECKING:
     from doppeltrace.traces import Places as Places
     from doppeltrace.traces import SyntheticTraces as SyntheticTraces
     from doppeltrace.traces import Traces as Traces
+    from doppeltrace.tuning import Tuning as Tuning
+    from doppeltrace.tuning import tune as tune
 
 _NAMES = {
     "audit.result": ("Audit",),
@@ -140,6 +142,7 @@ _NAMES = {
     "synthesizers.training": ("Training",),
     "synthesizers.uniform": ("Uniform",),
     "traces": ("Bounds", "Clock", "Places", "SyntheticTraces", "Traces"),
+    "tuning": ("Tuning", "tune"),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 

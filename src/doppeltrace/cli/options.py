@@ -219,6 +219,11 @@ def build_model(name: str, given: dict[str, Any], extra: list[str] | None) -> Sy
         raise SettingsError(f"--model {name}: {error}") from error
 
 
+def named_settings(extra: list[str] | None) -> tuple[str, ...]:
+    """Return the names in `NAME=VALUE` texts."""
+    return tuple(_pairs(extra or [], "--set"))
+
+
 def _pairs(texts: list[str], option: str = "--columns") -> dict[str, str]:
     pairs = {}
     for text in _one_by_one(texts):

@@ -53,6 +53,7 @@ COMMANDS = {
         "compare",
         "Fit several models to the same data and compare utility, attacks, time and memory.",
     ),
+    "tune": Entry("tune", "tune", "Choose settings of a model by cross-validation on INPUT."),
     "audit": Entry(
         "audit", "audit", "Attack releases of INPUT as a stranger would, before you publish one."
     ),
