@@ -1,7 +1,5 @@
 """The chain along the base: stationarity, draws and likelihoods against explicit matrices."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -233,17 +231,9 @@ def test_one_place():
 
 def _model(chain):
     """Return what the deniability test asks of a model, for this chain."""
-    train = random_model(0, users=len(chain.A), places=len(chain.B)).train
-    return SimpleNamespace(
-        train=train,
-        n_users=train.n_users,
-        places=train.places,
-        clock=train.clock,
-        threads=None,
-        testable=True,
-        same_for_all_users=False,
-        likelihood=lambda: ChainLikelihood(chain),
-    )
+    model = random_model(0, users=len(chain.A), places=len(chain.B))
+    model.likelihood = lambda: ChainLikelihood(chain)
+    return model
 
 
 @pytest.mark.parametrize("case", CASES)
