@@ -91,7 +91,7 @@ def _row(cells: list[str]) -> str:
 def ablate(table: Table, sizes: tuple[int, ...]) -> None:
     """Run all variants on one data set."""
     train = table.data.train
-    ours = dt.Doppel(seed=SEED).fit(train)
+    ours = dt.Doppel(seed=SEED, group=1, population=False).fit(train)
     jump = ours.jump
 
     def along_base(factors: Factors, jump: float) -> Variant:
@@ -105,7 +105,7 @@ def ablate(table: Table, sizes: tuple[int, ...]) -> None:
         table.add(["Gaussian (PPMTF)", "no", f"{z}", "–"], Variant(train, factor_chain(gaussian)))
         table.add(["Gaussian", "yes", f"{z}", f"{jump}"], along_base(positive(gaussian), jump))
     for z in sizes:
-        poisson = dt.Doppel(factors=z, seed=SEED).fit(train).factors_
+        poisson = dt.Doppel(factors=z, seed=SEED, group=1, population=False).fit(train).factors_
         table.add(["Poisson", "no", f"{z}", "–"], Variant(train, factor_chain(poisson)))
         table.add(["Poisson (Doppel)", "yes", f"{z}", f"{jump}"], along_base(poisson, jump))
     for other in (0.0, 0.003, 0.03, 0.1, 0.5, 1.0):
@@ -121,7 +121,7 @@ def ablate(table: Table, sizes: tuple[int, ...]) -> None:
         {"iterations": 50},
     ):
         label = ", ".join(f"{name} = {value}" for name, value in settings.items())
-        changed = dt.Doppel(seed=SEED, **settings).fit(train)
+        changed = dt.Doppel(seed=SEED, group=1, population=False, **settings).fit(train)
         table.add([f"Poisson, {label}", "yes", f"{ours.factors}", f"{jump}"], changed)
 
 

@@ -75,7 +75,7 @@ class Guarantee:
         verifiers : how many users, drawn at random, were compared; None for all.
         vacuous : every user gives every trace the same likelihood.
         by_construction : at least k users are the same to the model: η is 0, the promise holds
-            for any number of traces and for the model, and the test only confirms it.
+            for any number of traces, and the test only confirms it.
 
         Examples
         --------
@@ -93,9 +93,9 @@ class Guarantee:
                 f"({k}, 0)-plausible deniability by construction",
                 f"Every trace is exactly as likely to have been drawn from any of at least {k:,} "
                 "users of the input, who are the same to the model. Any number of traces known "
-                "to have been drawn from one user, and the model itself, name that user with a "
-                f"probability of at most 1 in {k:,}.",
-                "whom a trace was drawn from, for all traces and the model together",
+                "to have been drawn from one user, and the model without its seed, name that user "
+                f"with a probability of at most 1 in {k:,}.",
+                "whom a trace was drawn from, for all traces together",
                 {"k": k, "eta": 0.0},
                 by_construction=True,
                 limits=(NOT_MEMBERSHIP, NOT_CONTENT, NOT_DIFFERENTIAL),

@@ -11,7 +11,8 @@ likelihoods told here are p(y | n), before picking.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,14 +23,17 @@ from numpy.typing import NDArray
 from doppeltrace import streams
 from doppeltrace.crowd import _person_kernels as kernels
 from doppeltrace.crowd import files
-from doppeltrace.crowd.measure import NoisyStatistics
-from doppeltrace.crowd.people import Crowd
+from doppeltrace.crowd.ledger import Ledger
+from doppeltrace.crowd.measure import NoisyStatistics, measure
+from doppeltrace.crowd.noise import NoNoise
+from doppeltrace.crowd.people import Crowd, make_crowd
 from doppeltrace.crowd.public import PublicInputs
 from doppeltrace.crowd.sampler import Draws, Sampler
-from doppeltrace.crowd.statistics import NO_CYCLE, classes, radius_scale
+from doppeltrace.crowd.statistics import NO_CYCLE, Style, classes, radius_scale
 from doppeltrace.deniability.likelihood import Count
 from doppeltrace.engine.local import run_blocks
 from doppeltrace.population.groups import alike, group_means
+from doppeltrace.progress import silent
 from doppeltrace.traces import SyntheticTraces, Traces
 
 Wide = NDArray[np.float64]
@@ -149,6 +153,35 @@ class Persons:
         """Return what `to_file` gave."""
         noisy, crowd = files.from_arrays(arrays, state, public)
         return cls(noisy, crowd, public, arrays["mixture"], arrays["group"])
+
+
+def fit_persons(
+    traces: Traces,
+    *,
+    min_users: int,
+    types: int,
+    candidates: int,
+    group: int,
+    seed: int,
+    prior: Callable[[Style], Wide | None],
+) -> Persons:
+    """Fit the crowd's chain without noise, and everybody's mixture.
+
+    min_users : cells of fewer users tell nothing; types, candidates : see `people.make_crowd`.
+    prior : style of the data → (L, X) where people are when, as far as counts know no better.
+    """
+    public = PublicInputs.of(traces.places, traces.clock)
+    counts = measure(traces, public, Ledger(math.inf, NoNoise()), min_users=min_users)
+    crowd = make_crowd(
+        counts,
+        public,
+        types=types,
+        candidates=candidates,
+        seed=seed,
+        callback=silent,
+        prior=prior(counts.first.style),
+    )
+    return Persons.of(counts, crowd, public, traces, group)
 
 
 def posterior(noisy: NoisyStatistics, crowd: Crowd, public: PublicInputs, traces: Traces) -> Wide:

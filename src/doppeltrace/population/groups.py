@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
+
+from doppeltrace.factorize.state import Factors
 
 Rows = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -60,3 +64,31 @@ def group_means(rows: Rows, label: Labels) -> Rows:
     """Return (groups, columns) the mean of each group's rows."""
     count = np.bincount(label)
     return np.stack([np.bincount(label, column) / count for column in rows.T], axis=1)
+
+
+def shares(theta: Factors) -> Rows:
+    """Return (users, z) each user's visits by factor, sum 1; the usual ones without any visit."""
+    visits = theta.A * _visits_per_unit(theta)
+    total = visits.sum(axis=1, keepdims=True)
+    usual = visits.sum(axis=0) / max(visits.sum(), 1e-300)
+    return np.where(total > 0, visits / np.where(total > 0, total, 1.0), usual)
+
+
+def share_rows(theta: Factors, label: Labels) -> Factors:
+    """Return Θ in which users of one group have one row of A: the mean of their shares."""
+    size = _visits_per_unit(theta)
+    rows = group_means(shares(theta), label)[label]
+    return replace(theta, A=np.divide(rows, size, out=np.zeros_like(rows), where=size > 0))
+
+
+def everybody(theta: Factors) -> Rows:
+    """Return (slots, places) where people are when; every user counts the same."""
+    size = _visits_per_unit(theta)
+    level = shares(theta).sum(axis=0) / np.where(size > 0, size, 1.0)
+    return np.einsum("lz,xz->lx", theta.D * level, theta.B)
+
+
+def _visits_per_unit(theta: Factors) -> Rows:
+    """Return (z,) the visits that one unit of A stands for."""
+    found: Rows = theta.B.sum(axis=0) * theta.D.sum(axis=0)
+    return found

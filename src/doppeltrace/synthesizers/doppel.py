@@ -7,7 +7,6 @@ is: users are mixtures over the kinds of people of the crowd's chain (`crowd.per
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -17,21 +16,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from doppeltrace import streams, tensors
 from doppeltrace.chain.base_chain import BaseChain, base_chain
-from doppeltrace.crowd.ledger import Ledger
-from doppeltrace.crowd.measure import measure
-from doppeltrace.crowd.noise import NoNoise
-from doppeltrace.crowd.people import make_crowd
-from doppeltrace.crowd.persons import Persons, PersonsLikelihood
+from doppeltrace.crowd.people import MAX_KINDS
+from doppeltrace.crowd.persons import Persons, PersonsLikelihood, fit_persons
 from doppeltrace.crowd.public import PublicInputs
+from doppeltrace.crowd.statistics import HEADINGS
 from doppeltrace.engine.local import use_threads
 from doppeltrace.errors import require
 from doppeltrace.factorize import poisson
 from doppeltrace.factorize.poisson import Exposure
-from doppeltrace.factorize.state import Factors, Observations, State
+from doppeltrace.factorize.state import Observations, State
 from doppeltrace.population.base import Base, check_settings, population_base
-from doppeltrace.population.groups import alike, group_means
+from doppeltrace.population.groups import alike, everybody, share_rows, shares
 from doppeltrace.population.stays import follow_stays, records_stays
-from doppeltrace.progress import Callback, Step, silent
+from doppeltrace.progress import Callback, Step
 from doppeltrace.synthesizers.checks import likelihood_arguments
 from doppeltrace.synthesizers.cost import Cost, Work, chain_memory
 from doppeltrace.synthesizers.factorized import FactorizedSynthesizer
@@ -56,6 +53,10 @@ OWN_SECONDS = 3.7e-6  # per event drawn: its likelihood under its own user
 TABLE_SECONDS = 3e-8  # per verifier, place and slot
 PAIR_SECONDS = 7.5e-9  # per trace, verifier and event
 PASSING = 40  # verifiers looked at until one more is found plausible, at η = 1
+MESSAGE_SECONDS = 4e-6  # per entry of the crowd's messages, all passes together
+CANDIDATE_SECONDS = 6e-7  # per event of a candidate
+KIND_SECONDS = 1e-7  # per event and kind of people
+MESSAGE_BYTES = 20  # per entry of the crowd's messages
 ELEMENT_BYTES = 40  # per positive element, while they are counted
 
 
@@ -221,22 +222,22 @@ class Doppel(FactorizedSynthesizer):
         return n_users >= ENOUGH_USERS if self.population is None else self.population
 
     def _learn_persons(self, traces: Traces) -> Persons:
-        """Return the crowd's chain, whose population starts from the factors', and its users."""
+        """Return the crowd's chain and its users.
+
+        Where people are seen most of the time, its population starts from the factors' and is
+        corrected by counts as far as these exceed their own chance. Factors of check-ins follow
+        single users too closely for that: there it starts from nothing.
+        """
         theta = self._states[0].factors
-        shares, _ = _shares(theta)
-        level = shares.sum(axis=0) / np.maximum(theta.B.sum(axis=0) * theta.D.sum(axis=0), 1e-300)
-        public = PublicInputs.of(traces.places, traces.clock)
-        counts = measure(traces, public, Ledger(math.inf, NoNoise()), min_users=self.min_users)
-        crowd = make_crowd(
-            counts,
-            public,
+        return fit_persons(
+            traces,
+            min_users=self.min_users,
             types=self.types,
             candidates=self.candidates,
+            group=self.group,
             seed=self.seed,
-            callback=silent,
-            prior=np.einsum("lz,xz->lx", theta.D * level, theta.B),
+            prior=lambda style: everybody(theta) if style == "dense" else None,
         )
-        return Persons.of(counts, crowd, public, traces, self.group)
 
     def _sample(
         self,
@@ -313,12 +314,9 @@ class Doppel(FactorizedSynthesizer):
         if self.group == 1:
             return
         state = self._states[0]
-        shares, size = _shares(state.factors)
-        if label is None:
-            label = alike(np.sqrt(shares), self.group)
-        rows = group_means(shares, label)[label]
-        a = np.divide(rows, size, out=np.zeros_like(rows), where=size > 0)
-        self._states[0] = State(replace(state.factors, A=a), state.iteration)
+        label = alike(np.sqrt(shares(state.factors)), self.group) if label is None else label
+        theta = share_rows(state.factors, label)
+        self._states[0] = State(theta, state.iteration)
         self._alike = np.unique(label, return_index=True)[1][label]
 
     def _chain_of_file(
@@ -344,6 +342,16 @@ class Doppel(FactorizedSynthesizer):
         share = WARM_SHARE * share + (1 - WARM_SHARE)
         sweep = share * (ELEMENT_SECONDS * elements + ROW_SECONDS * users)
         sweep += ROW_SECONDS * 2 * places
+        training = sweep * self.factors * self.iterations
+        memory = ELEMENT_BYTES * elements + chain_memory(traces, self.factors)
+        if self._takes_crowd(users):
+            messages = traces.clock.n_instants * (HEADINGS + 1) * places * MAX_KINDS
+            return Cost(
+                training=training + MESSAGE_SECONDS * messages,
+                synthesis=CANDIDATE_SECONDS * self.candidates * work.events,
+                test=0.0 if work.k is None else KIND_SECONDS * MAX_KINDS * work.events,
+                memory=memory + MESSAGE_BYTES * messages,
+            )
         test = 0.0
         if work.k is not None:
             looked_at = float(work.verifiers)
@@ -352,10 +360,10 @@ class Doppel(FactorizedSynthesizer):
             tables = work.verifiers * TABLE_SECONDS * places * traces.clock.n_slots
             test = tables + (OWN_SECONDS + PAIR_SECONDS * looked_at) * work.events
         return Cost(
-            training=sweep * self.factors * self.iterations,
+            training=training,
             synthesis=DRAW_SECONDS * work.events,
             test=test,
-            memory=ELEMENT_BYTES * elements + chain_memory(traces, self.factors),
+            memory=memory,
         )
 
     def _saved(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -379,15 +387,6 @@ class _Work(NamedTuple):
     exposure: Exposure | None
     sample: NDArray[np.int64] | None = None
     sample_counts: Observations | None = None
-
-
-def _shares(theta: Factors) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return (users, z) each user's visits by factor, sum 1, and (z,) visits per unit of A."""
-    size = theta.B.sum(axis=0) * theta.D.sum(axis=0)
-    visits = theta.A * size
-    total = visits.sum(axis=1, keepdims=True)
-    usual = visits.sum(axis=0) / max(visits.sum(), 1e-300)
-    return np.where(total > 0, visits / np.where(total > 0, total, 1.0), usual), size
 
 
 def _for_everyone(state: State, users: int, sample: NDArray[np.int64]) -> State:
