@@ -18,7 +18,7 @@ from doppeltrace.factorize.hyperprior import NormalWishart
 from doppeltrace.factorize.reconstruction import ReconstructionErrors, reconstruction_errors
 from doppeltrace.factorize.state import Factors, Observations, State
 from doppeltrace.synthesizers.cost import Cost, Work, chain_memory
-from doppeltrace.synthesizers.factorized import FactorizedSynthesizer
+from doppeltrace.synthesizers.retry import RetryingSynthesizer
 from doppeltrace.traces import Traces
 
 # Thread-seconds and bytes; see `cost.Cost`.
@@ -35,7 +35,7 @@ PerTensor = int | tuple[int, int]
 """One value for both tensors, or (transitions, visits)."""
 
 
-class PPMTF(FactorizedSynthesizer):
+class PPMTF(RetryingSynthesizer):
     """Privacy-Preserving Multiple Tensor Factorization.
 
     Parameters
@@ -52,6 +52,10 @@ class PPMTF(FactorizedSynthesizer):
     floor : φ, smallest reconstructed count.
     holdout : fraction of the observed elements kept out of training, to see the model predict
         them (`history`).
+    kappa : κ, or None. Retry if fail: iterate on after the last iteration until every
+        reconstructed count is in [−κ, r_max + κ], which Proposition 1 needs; see `epsilon_`.
+        Each look at Θ goes over all users × places².
+    retries : further iterations at most; then training fails.
     seed, threads : see `Synthesizer`.
 
     `history` holds {"rmse": …} per iteration and, with holdout, {"heldout_rmse": …}.
@@ -80,6 +84,8 @@ class PPMTF(FactorizedSynthesizer):
         nu0: float | None = None,
         floor: float = FLOOR,
         holdout: float = 0.0,
+        kappa: float | None = None,
+        retries: int = 100,
         seed: int | None = None,
         threads: int | None = None,
     ) -> None:
@@ -87,6 +93,8 @@ class PPMTF(FactorizedSynthesizer):
         require(0 < alpha < np.inf, "alpha must be positive")
         require(floor > 0, "floor must be positive")
         require(0 <= holdout < 1, "holdout must be from 0 to below 1")
+        require(kappa is None or 0 <= kappa < np.inf, "kappa must not be negative, or None")
+        require(retries >= 0, "retries must not be negative")
         self.alpha = float(alpha)
         self.trim = _pair(trim, "trim", 1)
         self.zeros = _pair(zeros, "zeros", 0)
@@ -94,6 +102,7 @@ class PPMTF(FactorizedSynthesizer):
         self.mu0, self.beta0, self.w0, self.nu0 = mu0, beta0, w0, nu0
         self.floor = floor
         self.holdout = holdout
+        self.kappa, self.retries = kappa, retries
         self._prior = NormalWishart.of(factors, mean=mu0, strength=beta0, scale=w0, degrees=nu0)
 
     def reconstruction_errors(
