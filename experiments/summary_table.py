@@ -43,6 +43,7 @@ def read(name: str, root: Path) -> tuple[dict[str, Any], int]:
                 instant_minutes=60,
                 instants_per_slot=2,
                 split=0.2,
+                split_seed=0,
                 places=folder / "places.csv",
             ),
             1,
