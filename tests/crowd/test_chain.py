@@ -13,9 +13,9 @@ from doppeltrace.crowd import graph as graphs
 from doppeltrace.crowd.chain import Chain
 from doppeltrace.crowd.graph import MoveGraph
 from doppeltrace.crowd.people import Crowd
-from doppeltrace.crowd.persons import Persons
 from doppeltrace.crowd.public import PublicInputs, nearest
 from doppeltrace.crowd.sampler import DayFactors, Presence, Sampler
+from doppeltrace.population.persons import Persons
 from doppeltrace.streams import key
 
 N_PLACES, N_INSTANTS, N_KINDS, N_HEADINGS = 6, 3, 2, 4

@@ -348,7 +348,7 @@ def test_people_flow(people_flow):
     pass rate 21 %.
     """
     train, test = people_flow.train, people_flow.test
-    model = dt.Doppel(seed=0).fit(train)
+    model = dt.Doppel(population=False, seed=0).fit(train)
     synthetic = model.sample(10, seed=1)
     score = dt.evaluate(train=train, test=test, synthetic=synthetic)
     assert score["tp_tv"] <= 0.42
@@ -366,7 +366,7 @@ def test_people_flow(people_flow):
 
 def test_check_ins(nyc):
     """New York. The published program: TP-TV 0.842, VF-TV 0.665, TM-EMD 0.76 / 0.94, 39 %."""
-    model = dt.Doppel(seed=0).fit(nyc.train)
+    model = dt.Doppel(population=False, seed=0).fit(nyc.train)
     synthetic = model.sample(1, seed=1)
     score = dt.evaluate(train=nyc.train, test=nyc.test, synthetic=synthetic)
     assert score["tp_tv"] <= 0.81

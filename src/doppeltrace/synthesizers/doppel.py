@@ -2,7 +2,7 @@
 
 With few users, Poisson factors say where users like to be, and a chain moves along the
 population's moves towards that. With many, the population is known well enough to be kept as it
-is: users are mixtures over the kinds of people of the crowd's chain (`crowd.persons`).
+is: users are mixtures over the kinds of people of the crowd's chain (`population.persons`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from doppeltrace import streams, tensors
 from doppeltrace.chain.base_chain import BaseChain, base_chain
 from doppeltrace.crowd.people import MAX_KINDS
-from doppeltrace.crowd.persons import Persons, PersonsLikelihood, fit_persons
 from doppeltrace.crowd.public import PublicInputs
 from doppeltrace.crowd.statistics import HEADINGS
 from doppeltrace.engine.local import use_threads
@@ -27,6 +26,7 @@ from doppeltrace.factorize.poisson import Exposure
 from doppeltrace.factorize.state import Observations, State
 from doppeltrace.population.base import Base, check_settings, population_base
 from doppeltrace.population.groups import alike, everybody, share_rows, shares
+from doppeltrace.population.persons import Persons, PersonsLikelihood, fit_persons
 from doppeltrace.population.stays import follow_stays, records_stays
 from doppeltrace.progress import Callback, Step
 from doppeltrace.synthesizers.checks import likelihood_arguments

@@ -30,7 +30,6 @@ from doppeltrace.crowd.people import Crowd, make_crowd
 from doppeltrace.crowd.public import PublicInputs
 from doppeltrace.crowd.sampler import Draws, Sampler
 from doppeltrace.crowd.statistics import NO_CYCLE, Style, classes, radius_scale
-from doppeltrace.deniability.likelihood import Count
 from doppeltrace.engine.local import run_blocks
 from doppeltrace.population.groups import alike, group_means
 from doppeltrace.progress import silent
@@ -38,6 +37,8 @@ from doppeltrace.traces import SyntheticTraces, Traces
 
 Wide = NDArray[np.float64]
 Labels = NDArray[np.int64]
+Count = Callable[[Labels, Labels, Labels], Labels]
+"""As the deniability tests take it: (verifiers, times, chosen traces) → how many in the bins."""
 
 EVERYBODY = 0.02
 """Weight of the whole population in every mixture: no kind is impossible for anybody."""
