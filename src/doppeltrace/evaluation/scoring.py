@@ -133,7 +133,7 @@ def _check(train: Traces, test: Traces, synthetic: SyntheticTraces) -> None:
             raise InputError(
                 f"the {name} traces number other places than the training traces "
                 f"({len(other.places)} against {len(train.places)}): read both with the same "
-                "list of places"
+                "list of places (a run merges places of few people: its scores are in run.score)"
             )
         if not train.clock.same_as(other.clock):
             raise InputError(

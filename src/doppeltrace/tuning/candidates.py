@@ -16,10 +16,10 @@ Grid = Mapping[str, tuple[Any, ...]]
 GRIDS: Mapping[str, Grid] = MappingProxyType(
     {
         "doppel": {
+            "population": (True, False),
             "factors": (4, 8, 16),
-            "jump": (0.003, 0.01, 0.03, 0.1),
-            "smoothing": (0.1, 0.3, 1.0),
-            "rhythm": (True, False),
+            "types": (4, 16),  # of the crowd's chain
+            "jump": (0.01, 0.03, 0.1),  # of the factors' chain
         },
         "crowd": {"types": (1, 4, 16), "candidates": (1, 4, 16)},
         "ppmtf": {"alpha": (2.0, 20.0, 200.0), "factors": (8, 16, 32)},

@@ -108,20 +108,25 @@ class Tuning:
         from rich.box import SIMPLE_HEAD
         from rich.table import Table
 
-        table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+        table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+        names = ("mean", "±", "worst", *GROUPS)
+        for title in (*names[:3], *(group[:4] for group in GROUPS), "pass", "s"):
+            table.add_column(title, justify="right", no_wrap=True)
         table.add_column("settings", overflow="fold")
-        for title in ("mean", "±", "worst", *GROUPS, "pass", "s"):
-            table.add_column(title, justify="right")
         for trial in sorted(self.trials, key=lambda trial: -trial.mean):
-            names = ("mean", "±", "worst", *GROUPS)
             shares = {**trial.summary, "±": trial.error}
             table.add_row(
-                trial.words,
                 *(_percent(shares.get(name)) for name in names),
                 _percent(trial.pass_rate) + ("" if trial.enough else "!"),
-                f"{trial.seconds:.1f}",
+                f"{trial.seconds:.0f}",
+                trial.words,
                 style="bold" if trial is self.best else None,
             )
+        table.caption = (
+            "Summary in per cent of what real users get, and its groups: "
+            f"{', '.join(GROUPS)}. ! too few traces pass."
+        )
+        table.caption_justify = "left"
         return table
 
     def __repr__(self) -> str:
@@ -129,4 +134,4 @@ class Tuning:
 
 
 def _percent(share: float | None) -> str:
-    return "–" if share is None or math.isnan(share) else f"{100 * share:.0f} %"
+    return "–" if share is None or math.isnan(share) else f"{100 * share:.0f}"
