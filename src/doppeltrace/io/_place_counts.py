@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from doppeltrace.errors import require
 from doppeltrace.io.columns import MAX_LABEL_LENGTH, as_labels, categories, label_array, trimmed
-from doppeltrace.io.validation import Tally, nothing_left
+from doppeltrace.io.validation import MOST_VISITED, PLACES_OF_ROWS, Tally, nothing_left
 from doppeltrace.traces import Bounds, Places
 
 MERGED_ROWS = 1 << 20
@@ -97,6 +97,7 @@ def choose_places(
     are those whose name no label can be.
     """
     require(top is None or top >= 1, f"top_places {top} must be at least 1")
+    tally.derived.append(PLACES_OF_ROWS if top is None else MOST_VISITED)
     counts = _without_bad_names(counts, tally)
     labels = as_labels(counts.names.alias("label"), tally.source)
     order = labels.arg_sort().to_numpy()

@@ -14,7 +14,7 @@ from doppeltrace.io._events import order_events, place_on_clock
 from doppeltrace.io.columns import label_array
 from doppeltrace.io.dataset import Dataset
 from doppeltrace.io.split import split_users
-from doppeltrace.io.validation import Tally, check_usable
+from doppeltrace.io.validation import DAYS_OF_ROWS, Tally, check_usable
 from doppeltrace.traces import Clock, Places, Traces
 
 
@@ -104,8 +104,14 @@ class Finishing:
         events = order_events(frame.rename({"place": "location"}), ["location"], tally)
         events = events.rename({"location": "place"})
         clock = self.make_clock(events["user"], events["local"])
+        self.note_derived(tally)
         events = place_on_clock(events, clock, tally)
         return dataset_of(events, places, clock, tally, self.split, self.split_seed)
+
+    def note_derived(self, tally: Tally) -> None:
+        """Note if the clock is taken from the rows."""
+        if self.clock is None and not self.daily:
+            tally.derived.append(DAYS_OF_ROWS)
 
 
 def dataset_of(

@@ -27,7 +27,7 @@ from doppeltrace.io.columns import finite_number
 from doppeltrace.io.dataset import Dataset
 from doppeltrace.io.finish import Finishing, FinishingOptions
 from doppeltrace.io.sniff import first_lines
-from doppeltrace.io.validation import Tally, nothing_left
+from doppeltrace.io.validation import MOST_VISITED, PLACES_OF_ROWS, Tally, nothing_left
 from doppeltrace.traces import Bounds
 
 LAYOUT = Layout(
@@ -107,7 +107,10 @@ def read_geolife(
     if len(frame) == 0:
         raise nothing_left(tally)
     number, places = cells.number(frame["place"].to_numpy())
+    if h3 is not None:
+        tally.derived.append(PLACES_OF_ROWS)
     if top_places is not None:
+        tally.derived.append(MOST_VISITED)
         who = frame["user"].rle_id().to_numpy()  # users come one after the other
         kept = most_visited(number, who, places.labels, top_places)
         places, renumber = keep_places(places, kept)

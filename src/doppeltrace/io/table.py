@@ -29,7 +29,7 @@ from doppeltrace.io.dataset import Dataset
 from doppeltrace.io.faults import SURPLUS_FAULT, refuse
 from doppeltrace.io.finish import Finishing, dataset_of
 from doppeltrace.io.places import read_places
-from doppeltrace.io.validation import Tally
+from doppeltrace.io.validation import BOX_OF_ROWS, MOST_VISITED, PLACES_OF_ROWS, Tally
 from doppeltrace.traces import Bounds, Clock
 
 
@@ -133,7 +133,14 @@ def read_table(
     refuse_empty(rows.name, frame, "no row is valid: see the columns chosen (columns=…)")
     frame = order_events(frame, used, tally)
     frame, where = locate(frame, tally, given, cells, bounds)
+    if h3 is not None or (given is None and not cells):
+        tally.derived.append(PLACES_OF_ROWS)
+    elif given is None and bounds is None:
+        tally.derived.append(BOX_OF_ROWS)
+    if top_places is not None:
+        tally.derived.append(MOST_VISITED)
     clock = finishing.make_clock(frame["user"], frame["local"])
+    finishing.note_derived(tally)
     frame = place_on_clock(frame, clock, tally)
     if per_instant is not None:
         frame = merge_instants(frame, clock, per_instant, tally)

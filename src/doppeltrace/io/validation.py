@@ -14,6 +14,14 @@ from doppeltrace.io._frames import ROW
 from doppeltrace.traces import Traces
 
 ROWS_SHOWN = 5
+PLACES_OF_ROWS = (
+    "the list of places, which comes from the rows: give it (places=…), or a grid with bounds"
+)
+BOX_OF_ROWS = "the box of the grid, which comes from the rows: give it (bounds=…)"
+MOST_VISITED = (
+    "the most visited places: leave top_places out, or give the list of places (places=…)"
+)
+DAYS_OF_ROWS = "the days, which come from the rows: let slots repeat every day (daily=True)"
 DUPLICATE = "exact duplicate"
 
 
@@ -59,6 +67,8 @@ class Validation:
     first, last : local times (ISO) of the earliest and latest event's instant.
     warnings : what the reader had to assume.
     test_users : of the users, those kept out of the training.
+    derived : what a release shows and the reader took from the rows, such as the list of places,
+        with the remedy. A promise of differential privacy does not cover it.
     safeguards : what was done before the training so that nothing of one person leaves, a
         sentence each (see `safeguards.protect`).
     """
@@ -76,6 +86,7 @@ class Validation:
     last: str
     warnings: tuple[str, ...] = ()
     test_users: int = 0
+    derived: tuple[str, ...] = ()
     safeguards: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -111,6 +122,7 @@ class Tally:
     dropped: list[Finding] = field(default_factory=list)
     unsorted: int = 0
     warnings: list[str] = field(default_factory=list)
+    derived: list[str] = field(default_factory=list)
 
     def drop(self, frame: pl.DataFrame, fault: pl.Expr, reason: str) -> pl.DataFrame:
         """Return the frame without the rows where `fault` holds, and count those."""
@@ -154,6 +166,7 @@ class Tally:
             last=str(last),
             warnings=tuple(self.warnings),
             test_users=sum(t.n_users for t in traces[1:]),
+            derived=tuple(self.derived),
         )
 
 

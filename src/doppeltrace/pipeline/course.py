@@ -28,6 +28,7 @@ from doppeltrace.pipeline.manifest import (
     SamplingRecord,
     TestRecord,
 )
+from doppeltrace.pipeline.privacy import spend
 from doppeltrace.pipeline.protection import ProtectedInput, check_release, protect_input
 from doppeltrace.pipeline.run import Run
 from doppeltrace.pipeline.settings import RunSettings
@@ -66,14 +67,21 @@ class Course:
         self.model.check_against(given.fitted)
         self.estimate = announce(self.model, given.fitted, self.settings, self.monitor)
         with self._kept_while_unfinished(identity):
-            return self._perform(given)
+            return self._perform(given, identity)
 
-    def _perform(self, given: ProtectedInput) -> Run:
+    def _caution(self, words: str | None) -> None:
+        if words is not None:
+            self.monitor.warn(words)
+
+    def _perform(self, given: ProtectedInput, identity: Mapping[str, Any]) -> Run:
         settings, monitor, train, test = self.settings, self.monitor, given.train, given.test
         with monitor.phase("kernels", note="compiled on the first run, then kept on the disk"):
             self._warm_up(train, test)
+        self._caution(self.model.caution_before(given.fitted.n_users, given.fitted.places))
+        spend(self.model, self.source, identity["input data"], monitor)
         with monitor.phase("training"):
             self._fit(given.fitted)
+        self._caution(self.model.caution)
         made = self._make()
         shown = check_release(train, made.leaving, self.model, settings, monitor)
         score = None

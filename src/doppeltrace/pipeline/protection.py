@@ -8,6 +8,7 @@ from typing import Any
 
 from doppeltrace.audit.level0 import MIN_USERS, Level0, level0
 from doppeltrace.errors import ReleaseBlockedError
+from doppeltrace.pipeline.privacy import is_private
 from doppeltrace.pipeline.settings import RunSettings
 from doppeltrace.progress import Monitor
 from doppeltrace.safeguards.protect import protect
@@ -66,11 +67,6 @@ def protect_input(
     return ProtectedInput(
         done.fitted, done.train, done.test, done.to_dict(), done.words, done.public_words
     )
-
-
-def is_private(model: Synthesizer) -> bool:
-    """Tell whether everything the model gives has differential privacy."""
-    return model.guarantee is not None and model.guarantee.kind == "differential privacy"
 
 
 def check_release(

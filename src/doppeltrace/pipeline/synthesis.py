@@ -9,6 +9,7 @@ from pathlib import Path
 from doppeltrace.errors import OutputError, SettingsError
 from doppeltrace.pipeline.checkpoint import RunCheckpoint
 from doppeltrace.pipeline.course import Course
+from doppeltrace.pipeline.privacy import require_public_inputs
 from doppeltrace.pipeline.run import Run
 from doppeltrace.pipeline.settings import RunSettings
 from doppeltrace.pipeline.source import Data, Source, read, train_and_test
@@ -139,6 +140,7 @@ def synthesize(
     _warn(settings, chosen, monitor)
     with monitor.phase("reading"):
         found = read(data, chosen.seed)
+    require_public_inputs(chosen, found)
     train, testing = train_and_test(found)
     if not isinstance(source, Source):
         source = Source() if source is None else Source.of_file(source)

@@ -28,7 +28,7 @@ from doppeltrace.synthesizers.checks import training_traces, user_indexes
 from doppeltrace.synthesizers.cost import Cost, Work
 from doppeltrace.synthesizers.draws import sample_people
 from doppeltrace.synthesizers.fitted import FittedModel
-from doppeltrace.traces import SyntheticTraces, Traces
+from doppeltrace.traces import Places, SyntheticTraces, Traces
 
 
 class Synthesizer(FittedModel, ABC):
@@ -69,6 +69,15 @@ class Synthesizer(FittedModel, ABC):
     @property
     def guarantee(self) -> Guarantee | None:
         """What the fitted model itself promises for all it gives; None if it promises nothing."""
+        return None
+
+    def caution_before(self, n_users: int, places: Places) -> str | None:
+        """Return one sentence if so few users will give traces that are worth little."""
+        return None
+
+    @property
+    def caution(self) -> str | None:
+        """One sentence if the fitted model's traces are worth little, else None."""
         return None
 
     @property

@@ -17,7 +17,7 @@ from doppeltrace.crowd.sampler import Sampler
 from doppeltrace.errors import require
 from doppeltrace.progress import Callback, Step
 from doppeltrace.synthesizers.private import PrivateSynthesizer
-from doppeltrace.traces import Traces
+from doppeltrace.traces import Places, Traces
 
 CHUNK = 20_000
 """Traces drawn between two steps of progress."""
@@ -90,6 +90,10 @@ class Crowd(PrivateSynthesizer):
     def ledger_(self) -> tuple[Entry, ...]:
         """Every statistic with its bound, share of the budget and σ."""
         return self.statistics_.entries
+
+    def caution_before(self, n_users: int, places: Places) -> str | None:
+        """Return one sentence if noise will outweigh the data of so many users."""
+        return caution(n_users, self.epsilon, self.delta, places)
 
     @property
     def caution(self) -> str | None:

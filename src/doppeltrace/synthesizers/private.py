@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import replace
 
 from doppeltrace.crowd.ledger import Entry, Ledger, rho_of
@@ -53,9 +54,9 @@ class PrivateSynthesizer(Synthesizer):
         self._noisy_users = 1.0
 
     @property
+    @abstractmethod
     def ledger_(self) -> tuple[Entry, ...]:
         """Every statistic with its bound, share of the budget and σ."""
-        raise NotImplementedError
 
     @property
     def guarantee(self) -> Guarantee | None:
