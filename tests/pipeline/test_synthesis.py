@@ -20,7 +20,7 @@ def test_nothing_is_written_without_a_folder(city, quick, tmp_path, monkeypatch)
     assert list(tmp_path.iterdir()) == []
     assert run.release is None and run.files == {}
     assert run.score["tp_tv"] < 1  # the city was split, so there are testing users
-    assert run.guarantee.parameters == {"k": 2, "eta": 1.0}
+    assert run.guarantee.parameters == {"k": 2, "eta": 0.0}
     assert run.verdict.level in ("green", "amber", "red") and run.verdict.reasons
     assert (run.traces.owner == -1).all() and len(run.traces) == run.manifest.traces.released > 0
     rows = run.traces.locations.tolist()

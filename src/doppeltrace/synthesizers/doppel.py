@@ -34,7 +34,7 @@ from doppeltrace.synthesizers.cost import Cost, Work, chain_memory
 from doppeltrace.synthesizers.factorized import FactorizedSynthesizer
 from doppeltrace.traces import Traces
 
-ENOUGH_USERS = 2_000
+ENOUGH_USERS = 500
 """Users from whom on the population is kept as it is, and factors are not needed."""
 BLOCK_USERS = 2_048
 """Users whose traces are drawn between two steps of progress."""
