@@ -60,7 +60,7 @@ def test_a_city_by_name(run, foursquare, tmp_path):
     [
         (("--city", "Paris"), "city 'Paris' is not one of Istanbul"),
         (("--grid", "5 miles"), "--grid '5 miles' must look like"),
-        (("--grid", "500m"), "(--grid) does not apply to the format foursquare"),
+        (("--grid", "500m"), "--grid does not apply to the format foursquare"),
         (("--format", "table"), "is a folder"),
     ],
 )

@@ -21,7 +21,7 @@ from doppeltrace.release import release
 
 COMMAND = (
     "synthesize", "--instant-minutes", "20", "--first-hour", "8", "--last-hour", "20",
-    "--factors", "4", "--k", "2",
+    "--factors", "4", "--set", "group=1", "--k", "2",
 )  # fmt: skip
 
 

@@ -78,6 +78,9 @@ def test_history_tells_the_fit_and_it_rises(city):
 
 SETTINGS = {
     "factors": 4,
+    "population": False,
+    "types": 16,
+    "candidates": 16,
     "group": 10,
     "iterations": 10,
     "shape": 0.05,

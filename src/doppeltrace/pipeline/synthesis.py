@@ -18,7 +18,7 @@ from doppeltrace.release import Release, read_release
 from doppeltrace.report.public.publication import Publication
 from doppeltrace.safeguards.rare_places import MIN_USERS
 from doppeltrace.streams import fresh_seed
-from doppeltrace.synthesizers import MODELS, Doppel, Synthesizer
+from doppeltrace.synthesizers import MODELS, Synthesizer
 from doppeltrace.traces import Traces
 
 DEFAULT_MODEL = "doppel"
@@ -109,7 +109,8 @@ def synthesize(
     """
     out = None if out is None else Path(out)
     checkpoint = None if out is None or checkpoint_seconds is None else RunCheckpoint(out)
-    chosen = _with_groups(_with_seed(model, seed, checkpoint if resume else None), k)
+    chosen = _with_seed(model, seed, checkpoint if resume else None)
+    chosen.prepare_for_test(k)
     settings = RunSettings(
         seed=chosen.seed,
         out=out,
@@ -182,13 +183,6 @@ def _with_seed(
     own = copy.copy(model)
     own.seed = own.seed if seed is None else seed
     return own
-
-
-def _with_groups(model: Synthesizer, k: int | None) -> Synthesizer:
-    """Let as many users share a profile as must be plausible; group=1 stays as it is."""
-    if isinstance(model, Doppel) and isinstance(k, int) and 1 < model.group < k:
-        model.group = k
-    return model
 
 
 def _publication(given: Publication | Mapping[str, str | None] | None) -> Publication:

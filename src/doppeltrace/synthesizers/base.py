@@ -71,6 +71,10 @@ class Synthesizer(FittedModel, ABC):
         """What the fitted model itself promises for all it gives; None if it promises nothing."""
         return None
 
+    def prepare_for_test(self, k: int | None) -> None:
+        """Change what a deniability test with this k asks of the model, before `fit`."""
+        return None
+
     def caution_before(self, n_users: int, places: Places) -> str | None:
         """Return one sentence if so few users will give traces that are worth little."""
         return None

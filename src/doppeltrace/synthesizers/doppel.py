@@ -34,7 +34,7 @@ from doppeltrace.synthesizers.cost import Cost, Work, chain_memory
 from doppeltrace.synthesizers.factorized import FactorizedSynthesizer
 from doppeltrace.traces import Traces
 
-ENOUGH_USERS = 500
+ENOUGH_USERS = 2_000
 """Users from whom on the population is kept as it is, and factors are not needed."""
 BLOCK_USERS = 2_048
 """Users whose traces are drawn between two steps of progress."""
@@ -217,6 +217,11 @@ class Doppel(FactorizedSynthesizer):
         traces, chosen = likelihood_arguments(self, locations, users)
         with use_threads(self.threads):
             return self._persons.log_likelihood(traces, chosen)
+
+    def prepare_for_test(self, k: int | None) -> None:
+        """Let as many users share a profile as must be plausible; group=1 stays as it is."""
+        if k is not None and 1 < self.group < k:
+            self.group = k
 
     def _takes_crowd(self, n_users: int) -> bool:
         return n_users >= ENOUGH_USERS if self.population is None else self.population
