@@ -110,7 +110,6 @@ def synthesize(
     out = None if out is None else Path(out)
     checkpoint = None if out is None or checkpoint_seconds is None else RunCheckpoint(out)
     chosen = _with_seed(model, seed, checkpoint if resume else None)
-    chosen.prepare_for_test(k)
     settings = RunSettings(
         seed=chosen.seed,
         out=out,
@@ -135,6 +134,7 @@ def synthesize(
         publication=_publication(publication),
     )
     settings.check(chosen)
+    chosen.prepare_for_test(k)
     monitor = QuietMonitor() if monitor is None else monitor
     if checkpoint is not None:
         _look_at(checkpoint, settings, monitor)
