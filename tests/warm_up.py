@@ -22,6 +22,9 @@ dt.deniability_test(model, model.sample(1, seed=1), k=2, count_all=False)
 model = dt.SGD(seed=0).fit(traces)
 dt.evaluate(train=traces, test=traces, synthetic=model.sample(1, seed=1))
 
+model = dt.Crowd(epsilon=1.0).fit(traces)
+model.sample(1, seed=1)
+
 model = dt.SGLT(seed=0).fit(traces)
 dt.semantic_test(model, model.sample(1, seed=1))
 """
