@@ -20,7 +20,7 @@ import doppeltrace as dt
 from doppeltrace.cli.compare import parse_models
 from doppeltrace.progress import Step
 
-MODELS = "doppel,ppmtf:alpha=200,itf:alpha=200,sgd,sglt"
+MODELS = "doppel:population=False,doppel:population=True,ppmtf:alpha=200,itf:alpha=200,sgd,sglt"
 NAMES = ("people-flow", "new-york", "kuala-lumpur", "simulated-city")
 
 
