@@ -23,6 +23,14 @@ def report(
     open_page: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the internal page in a browser.")
     ] = False,
+    audit: Annotated[
+        Path | None,
+        typer.Option(
+            help="audit.json of `doppeltrace audit` with the same input, model and settings: the "
+            "report shows it and the verdict counts it.",
+            show_default=False,
+        ),
+    ] = None,
     title: publication.Title = None,
     description: publication.Description = None,
     licence: publication.Licence = None,
@@ -38,6 +46,7 @@ def report(
     """
     page, public = rewrite_pages(
         run_dir,
+        audit,
         title=title,
         description=description,
         licence=licence,

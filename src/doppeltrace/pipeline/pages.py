@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from doppeltrace.errors import InputError
 from doppeltrace.files import INTERNAL, MARKER, PUBLIC, atomic_file
 from doppeltrace.pipeline.run import Run
 from doppeltrace.plain import to_json
 from doppeltrace.release.exports.source import released_file
 from doppeltrace.release.folder import not_a_run, read_manifest
-from doppeltrace.report.internal.files import PAGE, read_findings
+from doppeltrace.report.internal.files import FINDINGS, PAGE, read_findings
 from doppeltrace.report.internal.page import render
 from doppeltrace.report.public import datasheet as public_page
 from doppeltrace.report.public.publication import Method, Publication
@@ -52,10 +54,18 @@ def datasheet(run: Run | str | Path, to: str | Path | None = None, **words: str 
     return page
 
 
-def rewrite_pages(folder: str | Path, **words: str | None) -> tuple[Path, Path]:
-    """Make both pages of a run's folder again, which keeps the words; return their paths."""
+def rewrite_pages(
+    folder: str | Path, audit: str | Path | None = None, **words: str | None
+) -> tuple[Path, Path]:
+    """Make both pages of a run's folder again, which keeps the words; return their paths.
+
+    audit : file of an audit of the same model and settings (`audit.json`), which the report then
+        shows and the verdict counts; the run's folder keeps it.
+    """
     home = Path(folder)
     internal, public = home / INTERNAL / PAGE, home / PUBLIC / public_page.NAME
+    if audit is not None:
+        _keep_audit(_internal(home), Path(audit))
     pages = report(home), datasheet(home, **words)
     if any(text is not None for text in words.values()):
         manifest = read_manifest(home)
@@ -64,6 +74,21 @@ def rewrite_pages(folder: str | Path, **words: str | None) -> tuple[Path, Path]:
     _write(internal, pages[0], internal=True)
     _write(public, pages[1], internal=False)
     return internal, public
+
+
+def _keep_audit(internal: Path, file: Path) -> None:
+    """Enter an audit in the findings; what the run itself found of its release stays."""
+    found = read_findings(internal)
+    try:
+        audit = json.loads(file.read_text("utf-8"))
+        levels = audit["levels_done"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{file} is not an audit: give the audit.json that `doppeltrace audit --out` writes"
+        ) from error
+    own = (found.get("audit") or {}).get("level0")
+    audit = {**audit, "level0": own or audit.get("level0"), "levels_done": levels}
+    _write(internal / FINDINGS, to_json({**found, "audit": audit}), internal=True)
 
 
 def _internal(folder: str | Path) -> Path:
