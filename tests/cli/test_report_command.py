@@ -83,7 +83,8 @@ AUDIT = {
     },
     "canaries": {"always at a rare place": {
         "shown_in": 0.9, "shown_out": 0.1, "count_in": 9.0, "count_out": 1.0, "epsilon": 2.5,
-        "epsilon_own": 2.5, "true_positive_rate": 0.9, "false_positive_rate": 0.05, "instances": 3, "runs": 64}},
+        "epsilon_own": 2.5, "true_positive_rate": 0.9, "false_positive_rate": 0.05,
+        "instances": 3, "runs": 64}},
     "linked": {},
     "level": "red", "reasons": [], "model": "copycat", "settings": {}, "traces_per_user": 1,
     "runs": 64, "users": 100, "notes": [], "seconds": 1.0,
