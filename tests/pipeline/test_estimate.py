@@ -49,3 +49,13 @@ def test_a_long_run_is_announced(monkeypatch, kind):
     city = dt.simulate_city(40, 9, seed=1)
     dt.synthesize(city.traces, kind(iterations=1, factors=2, seed=1), k=1, monitor=listener)
     assert any("estimate, within a factor of two: " in text for text in listener.remarks)
+
+
+def test_many_users_are_estimated_on_the_crowds_chain():
+    """From 2,000 users on Doppel takes another chain, whose cost is another."""
+    traces = dt.simulate_city(2_000, 16, seed=0).traces
+    settings = RunSettings(seed=0)
+    crowd = estimate(dt.Doppel(seed=0, threads=1), traces, settings)
+    factors = estimate(dt.Doppel(seed=0, threads=1, population=False), traces, settings)
+    assert crowd.training > factors.training > 0
+    assert crowd.synthesis > factors.synthesis and crowd.memory > factors.memory

@@ -85,7 +85,8 @@ def everybody(theta: Factors) -> Rows:
     """Return (slots, places) where people are when; every user counts the same."""
     size = _visits_per_unit(theta)
     level = shares(theta).sum(axis=0) / np.where(size > 0, size, 1.0)
-    return np.einsum("lz,xz->lx", theta.D * level, theta.B)
+    result: Rows = np.einsum("lz,xz->lx", theta.D * level, theta.B)
+    return result
 
 
 def _visits_per_unit(theta: Factors) -> Rows:

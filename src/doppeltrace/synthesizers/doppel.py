@@ -350,11 +350,12 @@ class Doppel(FactorizedSynthesizer):
         training = sweep * self.factors * self.iterations
         memory = ELEMENT_BYTES * elements + chain_memory(traces, self.factors)
         if self._takes_crowd(users):
-            messages = traces.clock.n_instants * (HEADINGS + 1) * places * MAX_KINDS
+            kinds = max(MAX_KINDS.values())
+            messages = traces.clock.n_instants * (HEADINGS + 1) * places * kinds
             return Cost(
                 training=training + MESSAGE_SECONDS * messages,
                 synthesis=CANDIDATE_SECONDS * self.candidates * work.events,
-                test=0.0 if work.k is None else KIND_SECONDS * MAX_KINDS * work.events,
+                test=0.0 if work.k is None else KIND_SECONDS * kinds * work.events,
                 memory=memory + MESSAGE_BYTES * messages,
             )
         test = 0.0
