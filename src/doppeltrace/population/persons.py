@@ -208,6 +208,7 @@ def posterior(noisy: NoisyStatistics, crowd: Crowd, public: PublicInputs, traces
     evidence = np.where(possible, evidence, -np.inf)
     likely = np.exp(evidence - evidence.max(axis=1, keepdims=True))
     scale = chain.weight.astype(np.float64)
+    weights: Wide = likely
     for _ in range(ROUNDS):
         weights = likely * scale
         weights /= weights.sum(axis=1, keepdims=True)
