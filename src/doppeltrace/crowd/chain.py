@@ -160,7 +160,7 @@ class Chain:
             for m in range(1, h + 1):
                 mixed = _mix(self.turn[m], going)
                 beta[t, m] = alpha[1, 0] * stay + alpha[1, 1] * mixed
-            scale[t] = 1 / beta[t].mean(axis=(0, 1))
+            scale[t] = 1 / np.maximum(beta[t].mean(axis=(0, 1)), np.float32(1e-30))
             beta[t] *= scale[t]
             if keep_steps:
                 back[t] = going * scale[t]

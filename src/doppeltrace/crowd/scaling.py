@@ -24,6 +24,8 @@ Wide = NDArray[np.float64]
 ROUNDS = 15
 """Passes; moves and turns are corrected in every third of them but the last."""
 DAMPING = 0.9
+_TINY = np.float32(1e-30)
+"""Keeps noise that outweighs the data from dividing by nothing."""
 _MOVE_DAMPING = 0.65
 _POSSIBLE = 0.003  # least share of a group for a type, relative to everybody's
 
@@ -133,12 +135,12 @@ def _sweep(chain: Chain, targets: Targets, flows: bool) -> _Sums:
     state = chain.begin[:, None, :] * chain.at(0)
     for t in range(n):
         after = (state * beta[t]).sum(axis=0)
-        present[t] = after / after.sum(axis=0)
+        present[t] = after / np.maximum(after.sum(axis=0), _TINY)
         factor = _set_site(chain, targets, t, present[t])
         state *= factor[:, None]
         if t == n - 1:
             break
-        kind = chain.weight / (after * factor[:, None]).sum(axis=0)
+        kind = chain.weight / np.maximum((after * factor[:, None]).sum(axis=0), _TINY)
         here = chain.at(t + 1)
         rest, moving = state[0], state[1:].sum(axis=0)
         turned = np.stack([_mix(chain.turn[1:, to], state[1:]) for to in range(h)])
@@ -163,7 +165,7 @@ def _sweep(chain: Chain, targets: Targets, flows: bool) -> _Sums:
             seen = chain.turn[1:] * pull
             for before in range(h):
                 turns += np.roll(seen[before], -before)
-        state = following / following.mean(axis=(0, 1))
+        state = following / np.maximum(following.mean(axis=(0, 1)), _TINY)
     return _Sums(present, near, far, turns)
 
 
