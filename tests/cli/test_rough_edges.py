@@ -1,4 +1,4 @@
-"""What new users stumbled over: each test failed once."""
+"""Rough edges that users met: each stays smooth."""
 
 import inspect
 import json
